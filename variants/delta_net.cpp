@@ -69,6 +69,7 @@ Variant delta_net() {
 #ifdef KOKKOS_ENABLE_CUDA
                  .native({chunked_stored<BFloat16>, chunked_stored<Float16>, takes_16_bits})
                  .native_backward({backward_stored<BFloat16>, backward_stored<Float16>, takes_16_bits_back})
+                 .packs()
 #endif
                  .work(1.9 * cost::Dv * cost::Dk + 80 * cost::Dk)};
   v.traits.zero_step_keeps = true;

@@ -66,6 +66,7 @@ Variant gated_delta_net() {
 #ifdef KOKKOS_ENABLE_CUDA
                  .native({chunked_stored<BFloat16>, chunked_stored<Float16>, takes_16_bits})
                  .native_backward({backward_stored<BFloat16>, backward_stored<Float16>, takes_16_bits_back})
+                 .packs()
 #endif
                  .work(1.8 * cost::Dv * cost::Dk + 95 * cost::Dk)};
   v.traits.zero_step_keeps = true;

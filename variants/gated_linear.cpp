@@ -79,6 +79,7 @@ Variant gated_linear() {
 #ifdef KOKKOS_ENABLE_CUDA
                  .native({chunked_stored<BFloat16>, chunked_stored<Float16>, takes_16_bits})
                  .native_backward({backward_stored<BFloat16>, backward_stored<Float16>, takes_16_bits_back})
+                 .packs()
 #endif
                  .work(2.5 * cost::Dv * cost::Dk + 130 * cost::Dk + 340)};
   v.traits.zero_key_keeps = true;

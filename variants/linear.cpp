@@ -61,6 +61,7 @@ Variant linear() {
 #ifdef KOKKOS_ENABLE_CUDA
                  .native({chunked_stored<BFloat16>, chunked_stored<Float16>, takes_16_bits})
                  .native_backward({backward_stored<BFloat16>, backward_stored<Float16>, takes_16_bits_back})
+                 .packs()
 #endif
                  .work(1.3 * cost::Dv * cost::Dk + 50 * cost::Dk + 7 * cost::Dv)};
   v.traits.order_invariant = true;

@@ -61,6 +61,7 @@ Variant mamba2() {
 #ifdef KOKKOS_ENABLE_CUDA
                  .native({chunked_stored<BFloat16>, chunked_stored<Float16>, takes_16_bits})
                  .native_backward({backward_stored<BFloat16>, backward_stored<Float16>, takes_16_bits_back})
+                 .packs()
 #endif
                  .work(1.4 * cost::Dv * cost::Dk + 80 * cost::Dk + 8 * cost::Dv)};
   v.traits.zero_step_keeps = true;

@@ -70,6 +70,7 @@ Variant retnet() {
 #ifdef KOKKOS_ENABLE_CUDA
                  .native({chunked_stored<BFloat16>, chunked_stored<Float16>, takes_16_bits})
                  .native_backward({backward_stored<BFloat16>, backward_stored<Float16>, takes_16_bits_back})
+                 .packs()
 #endif
                  .work(1.5 * cost::Dv * cost::Dk + 75 * cost::Dk + 7 * cost::Dv)};
   return v;

@@ -4,7 +4,9 @@
 #include "harness/call/along_ranks.hpp"
 #include "harness/call/backward.hpp"
 #include "harness/call/equivalence.hpp"
+#include "harness/call/packed.hpp"
 #include "harness/check/check.hpp"
+#include "harness/check/users_check.hpp"
 #include "harness/core/cost.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/text.hpp"
@@ -36,23 +38,17 @@ Run run_of(const BenchCase &c) { return run_of(c.form->name, c, c.params); }
 /// Factor by which rounding is coarser than float32's: 24 significant bits there, 11 or 8 here.
 double coarseness(Math math) { return math == Math::tf32 ? 1 << 13 : math == Math::bf16 ? 1 << 16 : 1; }
 
-Job forward_job(const BenchCase &c, const Sequence &sequence) {
-  if (c.along.empty()) return prepare(*c.variant, sequence, run_of(c));
+Job along_job(const BenchCase &c, const Sequence &sequence) {
   return prepare_along_ranks(*c.variant, sequence, run_of(c), carry_along(*c.variant, sequence, run_of(c), c.along));
 }
-
-OutputWeights weights_of(const BenchCase &c, const Shape &s) {
-  const size_t state = c.variant->state_shape(s, c.params).size();
-  OutputWeights weights{Stream(c.seed, "bench/do").normals(s.heads() * size_t(s.T) * size_t(s.Dv)),
-                        Stream(c.seed, "bench/dstate").normals(s.heads() * state)};
-  round_to(c.real, weights.o);
-  return weights;
+Job forward_job(const BenchCase &c, const LayerInputs &inputs) {
+  return c.along.empty() ? prepare(*c.variant, inputs, run_of(c)) : along_job(c, inputs.all);
 }
 
 /// Compares this rank's steps of a sequence that the ranks share with the definition's outputs.
 Equivalence own_equivalence(const BenchCase &c, const Sequence &whole, const Definition &definition) {
   const Steps own = steps_of_rank(whole.shape.T, c.chunk, ranks::rank(), ranks::size());
-  const Job job = forward_job(c, slice_steps(whole, own.begin, own.end));
+  const Job job = along_job(c, slice_steps(whole, own.begin, own.end));
   job.reset();
   job.launch();
   const Output found = job.fetch();
@@ -75,10 +71,9 @@ void hold_to_gradient(const BenchCase &c, BenchResult &result) {
   BenchCase small = c;
   small.shape = {1, std::min(c.shape.H, 2), std::min(c.shape.T, c.chunk + 17), std::min(c.shape.Dk, 24),
                  std::min(c.shape.Dv, 24)};
-  const Sequence s = inputs_of(small);
-  const OutputWeights weights = weights_of(small, s.shape);
-  const Reference reference({*c.variant, c.params, s, weights}, c.chunk);
-  const Sequence found = backward(*c.variant, s, run_of(small), weights);
+  const LayerInputs inputs = layer_inputs_of(small);
+  const Reference reference({*c.variant, c.params, inputs.all, inputs.weights}, c.chunk);
+  const Sequence found = backward(*c.variant, inputs.all, run_of(small), inputs.weights);
   for (const Judged &part :
        judge_all(reference, as_results(reference.problem(), {}, found), precision_of(c.real, c.math))) {
     result.error = std::max(result.error, part.worst);
@@ -88,8 +83,37 @@ void hold_to_gradient(const BenchCase &c, BenchResult &result) {
   }
 }
 
+/// Judges packed texts and grouped heads as `check` does, at a shape where that is fast.
+void hold_to_check(const BenchCase &c, BenchResult &result) {
+  BenchCase small = c;
+  const int group = c.qk_heads ? c.shape.H / c.qk_heads : 1;
+  Sharing sharing;
+  small.shape.H = group * std::min(c.shape.H / group, 2);
+  if (c.qk_heads) sharing.q_heads = sharing.k_heads = small.shape.H / group;
+  small.shape.B = std::min(c.shape.B, 2), small.shape.T = c.chunk + 17, small.qk_heads = 0;
+  if (!c.texts.empty()) {
+    small.texts = std::to_string(c.chunk + 17) + ",0,1," + std::to_string(c.chunk / 2);
+    sharing.cu_seqlens = starts_of_texts(small.texts, 3 * c.chunk + 18);
+    small.shape.T = sharing.cu_seqlens.back();
+  }
+  if (c.backward) small.shape.Dk = std::min(c.shape.Dk, 24), small.shape.Dv = std::min(c.shape.Dv, 24);
+  const LayerInputs repeated = layer_inputs_of(small); // q and k have as many heads as v
+  const Precision precision = precision_of(c.real, c.math);
+  const UsersCase problem =
+      users_case({*c.variant, c.params, repeated.all, repeated.weights}, {}, sharing, precision, c.seed);
+  const LayerInputs inputs = layer_inputs(problem);
+  const Run run = run_of(small);
+  const std::vector<TextResults> found = by_text(inputs, forward(*c.variant, inputs, run, [](const std::string &) {}),
+                                                 c.backward ? gradient_by(*c.variant, inputs, run) : Sequence());
+  const Checked checked = UsersReference(problem, inputs, c.chunk)
+                              .check({to_user(problem.in_file, inputs, problem.convention, found), {}}, precision);
+  for (const Judged &part : checked.parts) result.error = std::max(result.error, part.worst);
+  if (checked.judgement == Judgement::wrong) result.reason = "it is not what `check` accepts: " + checked.where;
+}
+
 /// Compares the layer's outputs with its definition on a sequence so short that the definition is fast.
 void hold_to_definition(const BenchCase &c, BenchResult &result) {
+  if (c.packed()) return hold_to_check(c, result);
   if (c.backward) return hold_to_gradient(c, result);
   const bool along = !c.along.empty();
   if (!along && (!c.form->exact || c.form->name == "recurrent")) return;
@@ -105,9 +129,11 @@ void hold_to_definition(const BenchCase &c, BenchResult &result) {
   result.reason = too_far(e.deviation, e.bound * coarseness(c.math), "it");
 }
 
-double bytes_moved(const BenchCase &c, const Sequence &s) {
+double bytes_moved(const BenchCase &c, const LayerInputs &inputs) {
+  const Sequence &s = inputs.all;
   const size_t stored = bytes_of(c.real), wide = bytes_of(wide_of(c.real));
-  const size_t state = c.variant->state_shape(c.shape, c.params).size() * c.shape.heads() * wide;
+  const size_t states = (inputs.packed ? inputs.texts.size() : size_t(c.shape.B)) * size_t(c.shape.H);
+  const size_t state = c.variant->state_shape(c.shape, c.params).size() * states * wide;
   const size_t o = s.v.size() * stored; // o has as many numbers as v
   size_t bytes = o + 2 * state;
   for (Tensor tensor : all_tensors) bytes += s[tensor].size() * (facts_of(tensor).gate() ? wide : stored);
@@ -121,6 +147,14 @@ std::string conversion_of(const BenchCase &c) {
   const bool native =
       c.backward ? c.form->vjp.native.has(c.real, c.shape, c.params) : c.form->native.has(c.real, c.shape, c.params);
   return native ? "" : "arrays converted to float32 and back within the time";
+}
+
+/// Says that the form does not take packed texts or grouped heads as they are.
+std::string repeats_of(const BenchCase &c, const LayerInputs &inputs) {
+  const auto takes = c.backward ? takes_packed_backward : takes_packed;
+  if (!c.packed() || takes(*c.variant, inputs, run_of(c))) return "";
+  return std::string(inputs.packed ? "one text after the other" : "") +
+         (inputs.packed && inputs.grouped() ? ", " : "") + (inputs.grouped() ? "q and k repeated for every head" : "");
 }
 
 /// Seconds that a scan over the ranks adds to their own passes, measured separately. Called by all ranks.
@@ -171,8 +205,8 @@ struct Expected {
   Definition definition;
 };
 std::optional<Expected> expected_of(const BenchCase &c, const Sequence &s) {
-  if (c.backward || !c.along.empty() || !c.form->exact || !same_at_any_length(c)) return std::nullopt;
-  const Sequence part = beginning(s, std::min(c.shape.H, 2), std::min(c.shape.T, 2 * c.chunk + 17));
+  if (c.backward || !c.along.empty() || !c.form->exact || s.shape.T == 0 || !same_at_any_length(c)) return std::nullopt;
+  const Sequence part = beginning(s, std::min(c.shape.H, 2), std::min(s.shape.T, 2 * c.chunk + 17));
   return Expected{part, definition(*c.variant, part, c.params)};
 }
 
@@ -202,9 +236,9 @@ struct Own {
   std::function<std::string()> complete; // "" or which outputs the last pass left unwritten
   std::function<Output()> output;        // outputs of a pass from the initial state; forward pass only
 };
-Own own_of(const BenchCase &c, const Sequence &sequence) {
+Own own_of(const BenchCase &c, const LayerInputs &inputs) {
   if (c.backward) {
-    const BackwardJob job = prepare_backward(*c.variant, sequence, run_of(c), weights_of(c, sequence.shape));
+    const BackwardJob job = prepare_backward(*c.variant, inputs, run_of(c));
     const auto complete = [job] {
       const Sequence found = job.fetch();
       for (Tensor tensor : all_tensors)
@@ -214,7 +248,7 @@ Own own_of(const BenchCase &c, const Sequence &sequence) {
     };
     return {{job.reset, job.launch}, complete, {}};
   }
-  const Job job = forward_job(c, sequence);
+  const Job job = forward_job(c, inputs);
   return {{job.reset, job.launch},
           [job] { return unwritten("o", job.fetch().o); },
           [job] {
@@ -306,20 +340,21 @@ void measure(const BenchCase &c, const BenchSettings &settings, std::vector<Benc
     return;
   }
   settings.told(name + ": making inputs");
-  const Sequence sequence = inputs_of(own);
-  const std::optional<Expected> expected = expected_of(own, sequence);
-  mine().bytes = bytes_moved(c, sequence);
+  const LayerInputs inputs = layer_inputs_of(own);
+  Sequence cut;
+  const std::optional<Expected> expected = expected_of(own, sequence_in(inputs, 0, cut));
+  mine().bytes = bytes_moved(c, inputs);
   if (!c.backward) mine().flops = c.variant->cost.flops.at(c.shape, c.params) * double(c.shape.heads()) * c.shape.T;
   flush_caches(); // allocates its memory here, so that it is not counted as the form's
   Own first;
   mine().peak_bytes = peak_bytes([&] {
-    first = own_of(c, sequence);
+    first = own_of(c, inputs);
     for (int i = 0; i < 2; ++i) first.pass.reset(), first.pass.launch();
   });
 
   settings.told(name + ": warming up");
   bool made = false;
-  const auto make = [&] { return std::exchange(made, true) ? own_of(c, sequence).pass : first.pass; };
+  const auto make = [&] { return std::exchange(made, true) ? own_of(c, inputs).pass : first.pass; };
   std::unique_ptr<Stopwatch> watch;
   if (c.along.empty()) watch = std::make_unique<Stopwatch>(make, mine().bytes);
   std::vector<Contestant> contestants{
@@ -331,7 +366,7 @@ void measure(const BenchCase &c, const BenchSettings &settings, std::vector<Benc
               }}};
   mine().method = watch ? watch->method() : "host clock of the slowest rank, caches flushed";
   if (settings.peers) {
-    PeerCase asked{&c, &sequence, {}, 0};
+    PeerCase asked{&c, &inputs.all, {}, 0};
     if (expected) {
       const Shape &part = expected->inputs.shape;
       asked.expected_steps = part.T; // steps of the first head
@@ -365,7 +400,7 @@ void measure(const BenchCase &c, const BenchSettings &settings, std::vector<Benc
     if (rows[i].status == "ok") settings.peers->finish(i - 1, rows[i]);
   if (settings.ceilings && c.along.empty()) // ranks that share a sequence have separate ceilings
     for (BenchResult &row : rows) hold_to_limit(row, *settings.ceilings);
-  for (const std::string &remark : {conversion_of(c), exchange_of(c, sequence)})
+  for (const std::string &remark : {conversion_of(c), repeats_of(c, inputs), exchange_of(c, inputs.all)})
     if (mine().status == "ok" && !remark.empty())
       mine().reason = mine().reason.empty() ? remark : mine().reason + "; " + remark;
 }

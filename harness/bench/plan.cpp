@@ -5,6 +5,7 @@
 #include "harness/core/sweep.hpp"
 #include "harness/core/text.hpp"
 #include "harness/numerics/inputs.hpp"
+#include "harness/numerics/random.hpp"
 #include "harness/run/plan.hpp"
 #include "harness/system/ranks.hpp"
 #include <algorithm>
@@ -25,6 +26,18 @@ int parse_size(const std::string &text, const std::string &what) {
   if (!(value >= 1 && value <= 1 << 30) || value != std::floor(value))
     usage_error(what + " needs whole numbers from 1 to 2^30, got '" + text + "'");
   return int(value);
+}
+
+/// Usage error if the shape cannot have these texts and heads of q and k.
+void refuse_sharing(const BenchRequest &request, const Shape &n) {
+  if (request.qk_heads < 0 || (request.qk_heads > 0 && n.H % request.qk_heads != 0))
+    usage_error("--qk-heads " + std::to_string(request.qk_heads) + " does not divide the " + std::to_string(n.H) +
+                " heads");
+  if (request.texts.empty()) return;
+  const int end = starts_of_texts(request.texts, n.T).back();
+  if (n.B != 1 || end != n.T)
+    usage_error("--texts of " + std::to_string(end) + " steps need a shape with B = 1 and as many steps, not B = " +
+                std::to_string(n.B) + ", T = " + std::to_string(n.T));
 }
 
 template <class Stored> void round_each(std::vector<double> &numbers) {
@@ -48,6 +61,25 @@ Sequence inputs_of(const BenchCase &c) {
   return s;
 }
 
+LayerInputs layer_inputs_of(const BenchCase &c) {
+  const Shape &n = c.shape;
+  LayerInputs inputs;
+  inputs.all = inputs_of(c), inputs.params = c.params;
+  inputs.key_heads = c.qk_heads ? c.qk_heads : n.H;
+  for (Tensor tensor : {Tensor::q, Tensor::k})
+    inputs.all[tensor].resize(inputs.shape_of(tensor).heads() * size_t(n.T) * size_t(n.Dk));
+  const std::vector<int> starts = starts_of_texts(c.texts, n.T);
+  inputs.packed = !starts.empty();
+  for (size_t text = 0; text + 1 < starts.size(); ++text) inputs.texts.push_back({starts[text], starts[text + 1]});
+  if (!inputs.packed) inputs.texts = {{0, n.T}};
+  if (!c.backward) return inputs;
+  const size_t states = (inputs.packed ? inputs.texts.size() : size_t(n.B)) * size_t(n.H);
+  inputs.weights = {Stream(c.seed, "bench/do").normals(n.heads() * size_t(n.T) * size_t(n.Dv)),
+                    Stream(c.seed, "bench/dstate").normals(states * c.variant->state_shape(n, c.params).size())};
+  round_to(c.real, inputs.weights.o);
+  return inputs;
+}
+
 std::string name_of(const BenchCase &c) {
   Shape s = c.shape;
   std::string name = c.variant->name + "/" + c.form->name;
@@ -57,6 +89,8 @@ std::string name_of(const BenchCase &c) {
   if (c.math != Math::exact) name += std::string("/math:") + name_of(c.math);
   if (c.schedule != Schedule::automatic) name += c.schedule == Schedule::streaming ? "/streaming" : "/three_phase";
   for (const std::string &input : c.without) name += "/without:" + input;
+  if (!c.texts.empty()) name += "/texts:" + c.texts;
+  if (c.qk_heads) name += "/qk_heads:" + std::to_string(c.qk_heads);
   if (!c.along.empty()) name += "/ranks_along_T:" + std::to_string(ranks::size());
   return name;
 }
@@ -103,6 +137,7 @@ std::vector<Shape> swept(const std::vector<Shape> &shapes, const std::string &sw
 std::vector<BenchCase> bench_plan(const BenchRequest &request) {
   refuse_math(request.real, request.math);
   if (!request.along.empty()) refuse_cut(request.real);
+  for (const Shape &shape : request.shapes) refuse_sharing(request, shape);
   std::vector<BenchCase> plan;
   const std::vector<const Variant *> variants = select_variants(request.variants);
   refuse_unused(request.settings, variants, {});
@@ -123,7 +158,9 @@ std::vector<BenchCase> bench_plan(const BenchRequest &request) {
                             request.seed,
                             request.without,
                             request.along,
-                            request.backward});
+                            request.backward,
+                            request.texts,
+                            request.qk_heads});
         }
       }
   return plan;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is timed: which forms of which layers, at which shapes, on which inputs.
 #pragma once
+#include "harness/call/layer_inputs.hpp"
 #include "harness/core/execution_options.hpp"
 #include "harness/core/registry.hpp"
 #include "harness/numerics/sampling.hpp"
@@ -15,8 +16,10 @@ struct BenchRequest : ExecutionOptions {
   std::vector<std::string> without; // optional inputs that are not given
   SamplingRule rule;                // how many samples of a case are enough
   std::uint64_t seed = 1;
-  std::string along;     // "auto", "scan", "chain": all ranks share each sequence (along_ranks.hpp); "": not shared
-  bool backward = false; // time the forms' backward passes
+  std::string along;      // "auto", "scan", "chain": all ranks share each sequence (along_ranks.hpp); "": not shared
+  bool backward = false;  // time the forms' backward passes
+  std::string texts = ""; // lengths of packed texts, such as "1000,0,24"; "": not packed
+  int qk_heads = 0;       // heads of q and k; 0: as many as of v
 };
 
 struct BenchCase : ExecutionOptions {
@@ -29,15 +32,20 @@ struct BenchCase : ExecutionOptions {
   std::vector<std::string> without = {};
   std::string along = ""; // as in BenchRequest
   bool backward = false;
+  std::string texts = ""; // as in BenchRequest
+  int qk_heads = 0;       // as in BenchRequest
+  bool packed() const { return !texts.empty() || qk_heads > 0; }
 };
 /// "variant/form/B:4/H:16/T:4096/Dk:64/Dv:64/f32", where f32 is the type of the arrays. Settings that differ from the
-/// defaults follow: "/backward", "/math:tf32" (of products of float32 arrays), "/streaming", "/without:lambda" and
-/// "/ranks_along_T:4".
+/// defaults follow: "/backward", "/math:tf32" (of products of float32 arrays), "/streaming", "/without:lambda",
+/// "/texts:1000,0,24", "/qk_heads:4" and "/ranks_along_T:4".
 std::string name_of(const BenchCase &c);
 /// Rounds each number to the nearest of a 16-bit type; other types leave it unchanged.
 void round_to(Real real, std::vector<double> &numbers);
 /// The tensors of a timed case: q, k, v and the layer's other inputs, rounded to the case's type.
 Sequence inputs_of(const BenchCase &c);
+/// The same with the case's packed texts and grouped heads; for a backward pass, with the weights of the outputs.
+LayerInputs layer_inputs_of(const BenchCase &c);
 
 /// Every form of every variant at every shape. Usage error for unknown names.
 std::vector<BenchCase> bench_plan(const BenchRequest &request);

@@ -61,11 +61,12 @@ template <class Number> void allocate_to(Array<Number> &array, const std::string
 
 template <class Real, class Stored>
 std::shared_ptr<Prepared<Real, Stored>> prepared(const Variant &variant, const Sequence &s, const Run &run,
-                                                 const Params &params, const OutputWeights &weights) {
+                                                 const OutputWeights &weights, const Packing &packing) {
+  const Params params = params_of(variant, run);
   const auto x = std::make_shared<Prepared<Real, Stored>>();
   Call<Real, Stored> &call = x->back.call, &d = x->back.d;
-  call = make_call<Real, Stored>(variant, s, run, params);
-  call.state = upload<Real>("initial state", initial_state(variant, s, params));
+  call = make_call<Real, Stored>(variant, s, run, params, packing);
+  call.state = upload<Real>("initial state", initial_states(variant, s, params, packing));
   d = call; // the same shape, parameters and arena
   for (Tensor tensor : taken(variant))
     d.with(tensor, [&](auto &array) { allocate_to(array, std::string("d") + name_of(tensor), array.extent(0)); });
@@ -100,10 +101,10 @@ BackwardJob job_of(const Variant &variant, const Sequence &s, const std::shared_
 
 /// Runs the form's 16-bit backward kernel, or its float32 kernel on converted arrays.
 template <class Stored>
-BackwardJob prepare_stored(const Variant &variant, const Sequence &s, const Run &run, const Params &params,
-                           const OutputWeights &weights, const Vjp &vjp) {
-  const auto x = prepared<float, Stored>(variant, s, run, params, weights);
-  if (vjp.native.has(run.real, s.shape, params)) return job_of(variant, s, x, vjp.native.of<Stored>());
+BackwardJob prepare_stored(const Variant &variant, const Sequence &s, const Run &run, const OutputWeights &weights,
+                           const Packing &packing, const Vjp &vjp) {
+  const auto x = prepared<float, Stored>(variant, s, run, weights, packing);
+  if (vjp.native.has(run.real, s.shape, params_of(variant, run))) return job_of(variant, s, x, vjp.native.of<Stored>());
   const auto wide = std::make_shared<BackwardCall<float>>();
   wide->call = widened(x->back.call), wide->d = widened(x->back.d);
   BackwardJob job = job_of(variant, s, x, converting<Stored>(wide, vjp.f32));
@@ -116,6 +117,11 @@ BackwardJob prepare_stored(const Variant &variant, const Sequence &s, const Run 
 
 } // namespace
 
+bool all_finite(const Sequence &gradient) {
+  return all_finite(gradient.state) && std::all_of(std::begin(all_tensors), std::end(all_tensors),
+                                                   [&](Tensor tensor) { return all_finite(gradient[tensor]); });
+}
+
 std::string backward_form(const Variant &variant) {
   const Form &fast = find_form(variant, "fast"), &definition = variant.forms.at(0);
   return (fast.vjp || !definition.vjp ? fast : definition).name;
@@ -125,18 +131,23 @@ BackwardJob prepare_backward(const Variant &variant, const Sequence &s, const Ru
   const Params params = params_of(variant, run);
   check_inputs(variant, s, params, run.any_gate);
   check_weights(variant, s, params, weights);
+  return prepare_backward_unchecked(variant, s, run, weights, {});
+}
+
+BackwardJob prepare_backward_unchecked(const Variant &variant, const Sequence &s, const Run &run,
+                                       const OutputWeights &weights, const Packing &packing) {
   const Form &form = find_form(variant, run.form);
   if (!form.vjp) usage_error("form '" + form.name + "' of " + variant.name + " has no backward pass");
   refuse_math(run.real, run.math);
   switch (run.real) {
   case Real::f32:
-    return job_of(variant, s, prepared<float, float>(variant, s, run, params, weights), form.vjp.f32);
+    return job_of(variant, s, prepared<float, float>(variant, s, run, weights, packing), form.vjp.f32);
   case Real::f64:
-    return job_of(variant, s, prepared<double, double>(variant, s, run, params, weights), form.vjp.f64);
+    return job_of(variant, s, prepared<double, double>(variant, s, run, weights, packing), form.vjp.f64);
   case Real::bf16:
-    return prepare_stored<BFloat16>(variant, s, run, params, weights, form.vjp);
+    return prepare_stored<BFloat16>(variant, s, run, weights, packing, form.vjp);
   case Real::f16:
-    return prepare_stored<Float16>(variant, s, run, params, weights, form.vjp);
+    return prepare_stored<Float16>(variant, s, run, weights, packing, form.vjp);
   }
   throw std::logic_error("no such type");
 }
@@ -148,9 +159,7 @@ Sequence gradient_by(const Variant &variant, const Sequence &s, const Run &run, 
                 " approximates it and has no backward pass; name another form, or none");
   if (form.vjp) {
     Sequence found = backward(variant, s, run, weights);
-    bool finite = all_finite(found.state);
-    for (Tensor tensor : all_tensors) finite = finite && all_finite(found[tensor]);
-    if (finite || !takes_gradients()) return found;
+    if (all_finite(found) || !takes_gradients()) return found;
   }
   return gradient(variant, s, run.params, weights);
 }

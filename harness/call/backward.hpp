@@ -24,5 +24,10 @@ struct BackwardJob {
 };
 BackwardJob prepare_backward(const Variant &variant, const Sequence &sequence, const Run &run,
                              const OutputWeights &weights);
+/// Like prepare_unchecked() of the forward pass.
+BackwardJob prepare_backward_unchecked(const Variant &variant, const Sequence &sequence, const Run &run,
+                                       const OutputWeights &weights, const Packing &packing);
+/// Whether all gradients are finite.
+bool all_finite(const Sequence &gradient);
 
 } // namespace recollect

@@ -36,16 +36,17 @@ void check_tensor(const Sequence &s, Tensor tensor) {
 
 template <class Real>
 Job prepare_typed(const Variant &variant, const Sequence &s, const Run &run, const Params &params,
-                  const std::function<void(const Call<Real> &)> &kernel) {
-  const auto call = std::make_shared<Call<Real>>(make_call<Real>(variant, s, run, params));
-  return job_of(call, upload<Real>("initial state", initial_state(variant, s, params)), kernel);
+                  const Packing &packing, const std::function<void(const Call<Real> &)> &kernel) {
+  const auto call = std::make_shared<Call<Real>>(make_call<Real>(variant, s, run, params, packing));
+  return job_of(call, upload<Real>("initial state", initial_states(variant, s, params, packing)), kernel);
 }
 
 /// Runs the form's own kernel for arrays of 16 bits, or its float32 kernel on converted arrays.
 template <class Stored>
-Job prepare_stored(const Variant &variant, const Sequence &s, const Run &run, const Params &params, const Form &form) {
-  const auto call = std::make_shared<Call<float, Stored>>(make_call<float, Stored>(variant, s, run, params));
-  const Array<float> start = upload<float>("initial state", initial_state(variant, s, params));
+Job prepare_stored(const Variant &variant, const Sequence &s, const Run &run, const Params &params,
+                   const Packing &packing, const Form &form) {
+  const auto call = std::make_shared<Call<float, Stored>>(make_call<float, Stored>(variant, s, run, params, packing));
+  const Array<float> start = upload<float>("initial state", initial_states(variant, s, params, packing));
   if (form.native.has(run.real, s.shape, params)) return job_of(call, start, form.native.of<Stored>());
   const auto wide = std::make_shared<Call<float>>(widened(*call));
   Job job = job_of(call, start, converting<Stored>(wide, form.f32));
@@ -159,19 +160,23 @@ Params params_of(const Variant &variant, const Run &run) {
 }
 
 Job prepare(const Variant &variant, const Sequence &sequence, const Run &run) {
+  check_inputs(variant, sequence, params_of(variant, run), run.any_gate);
+  return prepare_unchecked(variant, sequence, run, {});
+}
+
+Job prepare_unchecked(const Variant &variant, const Sequence &sequence, const Run &run, const Packing &packing) {
   const Params params = params_of(variant, run);
-  check_inputs(variant, sequence, params, run.any_gate);
   const Form &form = find_form(variant, run.form, sequence.shape, params);
   require_math(run.real, run.math);
   switch (run.real) {
   case Real::f32:
-    return prepare_typed<float>(variant, sequence, run, params, form.f32);
+    return prepare_typed<float>(variant, sequence, run, params, packing, form.f32);
   case Real::f64:
-    return prepare_typed<double>(variant, sequence, run, params, form.f64);
+    return prepare_typed<double>(variant, sequence, run, params, packing, form.f64);
   case Real::bf16:
-    return prepare_stored<BFloat16>(variant, sequence, run, params, form);
+    return prepare_stored<BFloat16>(variant, sequence, run, params, packing, form);
   case Real::f16:
-    return prepare_stored<Float16>(variant, sequence, run, params, form);
+    return prepare_stored<Float16>(variant, sequence, run, params, packing, form);
   }
   throw std::logic_error("no such type");
 }
@@ -188,7 +193,7 @@ bool counts_work() { return on_host; }
 Work counted_work(const Variant &variant, const Sequence &sequence, const Params &params) {
   check_inputs(variant, sequence, params);
   if (!counts_work()) throw std::logic_error("operations are counted where kernels run on the host");
-  Job job = prepare_typed<Counted>(variant, sequence, {}, params, variant.forms.at(0).counted);
+  Job job = prepare_typed<Counted>(variant, sequence, {}, params, {}, variant.forms.at(0).counted);
   job.reset();
   Counted::flops = 0, Counted::products = 0, Counted::functions = 0;
   job.launch();

@@ -6,6 +6,8 @@
 
 namespace recollect {
 
+struct Packing; // device.hpp
+
 struct Run {
   std::string form = "recurrent"; // a form's name, or "fast": the fastest at the sequence's shape
   Real real = Real::f64;
@@ -36,6 +38,8 @@ struct Job {
   std::function<Output()> fetch;
 };
 Job prepare(const Variant &variant, const Sequence &sequence, const Run &run);
+/// The same without check_inputs(), for a form that takes this packing; q and k have its heads (device.hpp).
+Job prepare_unchecked(const Variant &variant, const Sequence &sequence, const Run &run, const Packing &packing);
 
 /// Usage error if `math` sets the precision of products of float32 arrays but the arrays have 16 bits.
 void refuse_math(Real real, Math math);

@@ -50,25 +50,13 @@ size_t shared_head(size_t i, size_t heads, size_t H, bool interleaved) {
 
 /// [B,heads,size] -> [B,H,size].
 Numbers for_every_head(Numbers data, size_t B, size_t heads, size_t H, bool interleaved) {
-  if (heads == H) return data;
+  if (heads == H || data.empty()) return data;
   const size_t size = data.size() / (B * heads);
   Numbers all(B * H * size);
   for (size_t b = 0; b < B; ++b)
     for (size_t i = 0; i < H; ++i)
       std::copy_n(&data[(b * heads + shared_head(i, heads, H, interleaved)) * size], size, &all[(b * H + i) * size]);
   return all;
-}
-
-/// Adjoint of for_every_head: sums over the heads of H that use the same head of the array.
-Numbers summed_over_sharing(Numbers all, size_t B, size_t heads, size_t H, bool interleaved) {
-  if (heads == H) return all;
-  const size_t size = all.size() / (B * H);
-  Numbers sums(B * heads * size, 0.0);
-  for (size_t b = 0; b < B; ++b)
-    for (size_t i = 0; i < H; ++i)
-      for (size_t j = 0; j < size; ++j)
-        sums[(b * heads + shared_head(i, heads, H, interleaved)) * size + j] += all[(b * H + i) * size + j];
-  return sums;
 }
 
 // Normalises the rows of q and k: y = factor x / sqrt(sum x^2 + EPS), or y = factor x.
@@ -143,6 +131,12 @@ bool has_scale(const Variant &variant) {
 
 /// The factor on q: 1 if the layer has a scale parameter, which then holds the convention's scale.
 double q_factor(const Params &params, const Convention &c, int Dk) { return params.has("scale") ? 1 : c.scale.of(Dk); }
+
+/// The heads of q and k in LayerInputs: H unless both have the same smaller number, in groups of neighbours.
+int key_heads_of(const UsersArrays &user, const Shape &n, const Convention &c) {
+  const int q = heads_in(user.at("q")), k = heads_in(user.at("k"));
+  return q == k && !c.heads_interleaved ? q : n.H;
+}
 
 Shape shape_of(const UsersArrays &user) {
   for (const char *name : {"q", "k", "v"})
@@ -287,6 +281,32 @@ void add_skip_and_gate(UsersArrays &found, Numbers &o, Sequence &gradient, const
 
 } // namespace
 
+std::vector<int> starts_of_texts(const std::string &lengths, int T) {
+  std::vector<int> starts;
+  if (lengths.empty()) return starts;
+  double end = 0;
+  starts.push_back(0);
+  for (const std::string &length : split(lengths, ',')) {
+    const double steps = parse_number(length, "--texts");
+    end += steps;
+    if (!(steps >= 0 && end <= T) || steps != double(int(steps)))
+      usage_error("--texts needs whole numbers that add up to at most T = " + std::to_string(T) + ", got " + lengths);
+    starts.push_back(int(end));
+  }
+  return starts;
+}
+
+Numbers summed_over_sharing(Numbers all, size_t B, size_t heads, size_t H, bool interleaved) {
+  if (heads == H || all.empty()) return all;
+  const size_t size = all.size() / (B * H);
+  Numbers sums(B * heads * size, 0.0);
+  for (size_t b = 0; b < B; ++b)
+    for (size_t i = 0; i < H; ++i)
+      for (size_t j = 0; j < size; ++j)
+        sums[(b * heads + shared_head(i, heads, H, interleaved)) * size + j] += all[(b * H + i) * size + j];
+  return sums;
+}
+
 LayerInputs to_layer(const UsersArrays &user, const Variant &variant, const Params &params, const Convention &c,
                      bool gradient) {
   const Shape n = shape_of(user);
@@ -294,12 +314,14 @@ LayerInputs to_layer(const UsersArrays &user, const Variant &variant, const Para
   LayerInputs inputs;
   inputs.params = params;
   inputs.all.shape = n;
+  inputs.key_heads = key_heads_of(user, n, c);
   inputs.packed = find(user, "cu_seqlens") != nullptr;
   inputs.texts = texts_of(user, n);
   if (c.scale.kind != Scale::none && has_scale(variant)) inputs.params.set("scale", c.scale.of(n.Dk));
 
   const auto put = [&](Tensor tensor, Numbers data, int heads) {
-    inputs.all[tensor] = for_every_head(std::move(data), size_t(n.B), size_t(heads), size_t(n.H), c.heads_interleaved);
+    inputs.all[tensor] = for_every_head(std::move(data), size_t(n.B), size_t(heads), size_t(inputs.shape_of(tensor).H),
+                                        c.heads_interleaved);
   };
   const auto convert = [&](Tensor tensor) {
     const UsersArray *array = find(user, name_of(tensor));
@@ -356,15 +378,21 @@ LayerInputs to_layer(const UsersArrays &user, const Variant &variant, const Para
 }
 
 Sequence sequence_of(const LayerInputs &inputs, size_t text) {
-  if (!inputs.packed) return inputs.all;
-  const Text &own = inputs.texts[text];
-  Sequence one = slice_steps(inputs.all, own.begin, own.end);
-  one.state = part(inputs.all.state, text, inputs.texts.size());
+  if (!inputs.packed && !inputs.grouped()) return inputs.all;
+  const auto [begin, end] = inputs.texts[text];
+  Sequence one;
+  one.shape = inputs.all.shape, one.shape.T = end - begin;
+  for (Tensor tensor : all_tensors) {
+    const Shape own = inputs.shape_of(tensor);
+    one[tensor] = for_every_head(steps_of(inputs.all[tensor], own, begin, end), size_t(own.B), size_t(own.H),
+                                 size_t(one.shape.H), false);
+  }
+  one.state = inputs.packed ? part(inputs.all.state, text, inputs.texts.size()) : inputs.all.state;
   return one;
 }
 
 const Sequence &sequence_in(const LayerInputs &inputs, size_t text, Sequence &cut) {
-  return inputs.packed ? cut = sequence_of(inputs, text) : inputs.all;
+  return inputs.packed || inputs.grouped() ? cut = sequence_of(inputs, text) : inputs.all;
 }
 
 OutputWeights weights_of(const LayerInputs &inputs, size_t text) {
@@ -401,7 +429,12 @@ UsersArrays to_user(const UsersArrays &user, const LayerInputs &inputs, const Co
     const TextResults &one = results[i];
     const auto [begin, end] = inputs.texts[i];
     put_steps(o.data, one.output.o, n, begin, end);
-    for (Tensor tensor : all_tensors) put_steps(gradient[tensor], one.gradient[tensor], n, begin, end);
+    for (Tensor tensor : all_tensors) {
+      const Numbers &own = one.gradient[tensor];
+      Shape shape = n;
+      if (!own.empty()) shape.H = int(own.size() / (B * size_t(end - begin) * size_t(width_of(tensor, n))));
+      put_steps(gradient[tensor], own, shape, begin, end);
+    }
     final_state.data.insert(final_state.data.end(), one.output.state.begin(), one.output.state.end());
     dstate.data.insert(dstate.data.end(), one.gradient.state.begin(), one.gradient.state.end());
     state = one.output.state_shape;
@@ -414,7 +447,9 @@ UsersArrays to_user(const UsersArrays &user, const LayerInputs &inputs, const Co
   if (!dstate.data.empty()) found["dstate"] = std::move(dstate);
 
   const auto own_heads = [&](Tensor tensor, int heads) {
-    return summed_over_sharing(gradient[tensor], B, size_t(heads), H, c.heads_interleaved);
+    const Numbers &all = gradient[tensor];
+    return summed_over_sharing(all, B, size_t(heads), all.size() / (B * size_t(n.T) * size_t(width_of(tensor, n))),
+                               c.heads_interleaved);
   };
   for (Tensor tensor : all_tensors) {
     const UsersArray *array = find(user, name_of(tensor));

@@ -23,28 +23,44 @@ struct Text {
   bool empty() const { return begin == end; }
 };
 
+/// "30,0,69": where packed texts of these lengths start, and where the last one ends; "": nothing is packed. Usage error
+/// unless the lengths are whole and add up to at most T.
+std::vector<int> starts_of_texts(const std::string &lengths, int T);
+
 struct LayerInputs {
-  Sequence all; // all steps of all texts; states [B or N,H,rows,columns]
+  Sequence all;      // all steps of all texts; q and k [B,key_heads,T,Dk], states [B or N,H,rows,columns]
+  int key_heads = 0; // of q and k: head i of H uses head i / (H / key_heads); 0: H
   OutputWeights weights;
   Params params; // includes the scale, if the layer has that parameter
   bool packed = false;
   std::vector<Text> texts;  // if not packed: one text that contains all steps
   std::vector<double> skip; // D [H,Dv]; empty: none
   std::vector<double> gate; // silu(z) [B,H,T,Dv]; empty: none. weights.o is already multiplied by it
+
+  /// The shape [B,heads,T] of a tensor in `all`.
+  Shape shape_of(Tensor tensor) const {
+    Shape shape = all.shape;
+    if (key_heads && (tensor == Tensor::q || tensor == Tensor::k)) shape.H = key_heads;
+    return shape;
+  }
+  bool grouped() const { return key_heads && key_heads != all.shape.H; }
 };
 
 /// Input error if an array has an unsuitable shape. `gradient`: also converts the output weights (do, dfinal_state).
 LayerInputs to_layer(const UsersArrays &user, const Variant &variant, const Params &params,
                      const Convention &convention, bool gradient);
-/// One text with its initial state. The text must not be empty.
+/// One text with its initial state, and with q and k for every head.
 Sequence sequence_of(const LayerInputs &inputs, size_t text);
-/// Like sequence_of(), but without a copy if the texts are not packed; else the copy is stored in `cut`.
+/// Like sequence_of(), but without a copy if texts are not packed and heads not grouped; else the copy is stored in `cut`.
 const Sequence &sequence_in(const LayerInputs &inputs, size_t text, Sequence &cut);
 OutputWeights weights_of(const LayerInputs &inputs, size_t text);
 const OutputWeights &weights_in(const LayerInputs &inputs, size_t text, OutputWeights &cut);
 
-/// Results of one text. An empty text ends in its initial state, so the gradients of its initial and final state are
-/// equal.
+/// Adjoint of sharing a head: sums over the heads of H that use the same head of the array. [B,H,size] -> [B,heads,size].
+std::vector<double> summed_over_sharing(std::vector<double> all, size_t B, size_t heads, size_t H, bool interleaved);
+
+/// Results of one text. Gradients of q and k may have key_heads or H heads. An empty text ends in its initial state, so
+/// the gradients of its initial and final state are equal.
 struct TextResults {
   Output output;
   Sequence gradient; // empty if not requested; with Convention::log_gates(), decays' gradients are d/d(log)

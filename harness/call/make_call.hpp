@@ -35,11 +35,22 @@ void upload_to(Array<Number> &array, const std::string &label, const std::vector
   array = upload<Number>(label, data);
 }
 
+/// initial_state() for every text.
+inline std::vector<double> initial_states(const Variant &variant, const Sequence &s, const Params &params,
+                                          const Packing &packing) {
+  if (!s.state.empty() || packing.texts == 0) return initial_state(variant, s, params);
+  Sequence texts;
+  texts.shape = s.shape, texts.shape.B = packing.texts;
+  return initial_state(variant, texts, params);
+}
+
 /// A call whose arrays, except the state, are on the device; o is uninitialised.
 template <class Real, class Stored = Real>
-Call<Real, Stored> make_call(const Variant &variant, const Sequence &s, const Run &run, const Params &params) {
+Call<Real, Stored> make_call(const Variant &variant, const Sequence &s, const Run &run, const Params &params,
+                             const Packing &packing = {}) {
   Call<Real, Stored> call;
   call.shape = s.shape;
+  call.packing = packing;
   call.params = params;
   call.chunk = std::clamp(run.chunk, 1, s.shape.T);
   call.schedule = run.schedule;

@@ -17,9 +17,9 @@ namespace {
 
 struct BenchFlags {
   std::vector<std::string> variants{"all"}, forms{"fast"}, shapes, sweeps, settings, without;
-  std::string shapes_file, output, json;
+  std::string shapes_file, output, json, texts;
   TypeFlag dtype{"f32"};
-  int chunk = 64;
+  int chunk = 64, qk_heads = 0;
   SamplingRule rule;
   double peers_limit = 60, peers_tuning = 0;
   std::uint64_t seed = 1;
@@ -33,6 +33,7 @@ struct BenchFlags {
     static_cast<ExecutionOptions &>(r) = engine.get(dtype.real(), chunk);
     r.settings = assignments(settings);
     r.without = without, r.backward = backward;
+    r.texts = texts, r.qk_heads = qk_heads;
     if (along.asked()) r.along = along.carry;
     for (const std::string &text : shapes) r.shapes.push_back(parse_shape(text));
     if (!shapes_file.empty())
@@ -153,10 +154,18 @@ Action add_bench(CLI::App &app) {
   c.add_flag("--backward", flags->backward,
              "time the forms' backward passes: gradients of all inputs from do and dstate")
       ->excludes(c.get_option("--ranks-along"));
+  c.add_option(
+       "--texts", flags->texts,
+       "lengths of packed texts, such as 3000,0,1096, each with a state of its own; B is 1, and they add up to T")
+      ->excludes(c.get_option("--ranks-along"));
+  c.add_option("--qk-heads", flags->qk_heads, "number of heads of q and k, where several heads of v share one")
+      ->excludes(c.get_option("--ranks-along"));
   c.add_flag(
-      "--peers", flags->peers,
-      "also time PyTorch's, fla's and other installed implementations on the same tensors, alternating with ours; "
-      "their backward passes by autograd");
+       "--peers", flags->peers,
+       "also time PyTorch's, fla's and other installed implementations on the same tensors, alternating with ours; "
+       "their backward passes by autograd")
+      ->excludes("--texts")
+      ->excludes("--qk-heads");
   c.add_option("--peers-limit", flags->peers_limit,
                "longest first call of a peer in seconds, with compiling and tuning; slower peers are skipped")
       ->check(CLI::Range(0.001, 86400.0))

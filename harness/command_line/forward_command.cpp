@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/call/along_ranks.hpp"
-#include "harness/call/backward.hpp"
 #include "harness/call/divergence.hpp"
+#include "harness/call/packed.hpp"
 #include "harness/check/users_case.hpp"
 #include "harness/command_line/flags.hpp"
 #include "harness/command_line/heartbeat.hpp"
@@ -46,22 +46,28 @@ UsersCase read_for_forward(const ForwardFlags &flags, const Variant &variant, co
   return read_inputs(flags.input, variant, params, convention, flags.gradient, {}, &inputs);
 }
 
-/// Results of one text; empty on ranks other than 0.
-TextResults results_of(const ForwardFlags &flags, const Variant &variant, const LayerInputs &inputs, size_t text,
-                       const Run &run) {
-  Sequence cut;
-  const Sequence &sequence = sequence_in(inputs, text, cut);
-  const bool along = flags.along.asked();
-  TextResults found;
-  found.output = along ? run_along_ranks(variant, sequence, run, flags.along.carry) : forward(variant, sequence, run);
-  if (along && ranks::rank() != 0) return found;
-  const std::string note =
-      along ? diverged(found.output, sequence.shape, run.real) : settle(variant, sequence, run, found.output);
-  if (!note.empty()) std::cerr << "note: " << note << '\n';
-  if (!flags.gradient) return found;
-  found.gradient = in_file(flags.input, [&] { return gradient_by(variant, sequence, run, weights_of(inputs, text)); });
-  if (flags.convention.get(flags.form.settings).log_gates()) in_logarithms(found.gradient, sequence);
-  return found;
+void note(const std::string &text) {
+  if (!text.empty()) std::cerr << "note: " << text << '\n';
+}
+
+/// Results of each text; empty on ranks other than 0.
+std::vector<TextResults> results_of(const ForwardFlags &flags, const Variant &variant, const LayerInputs &inputs,
+                                    const Run &run) {
+  Output output;
+  Sequence gradient;
+  if (flags.along.asked()) {
+    Sequence repeated;
+    output = run_along_ranks(variant, sequence_in(inputs, 0, repeated), run, flags.along.carry);
+    if (ranks::rank() != 0) return {};
+    note(diverged(output, inputs.all.shape, run.real));
+  } else {
+    output = forward(variant, inputs, run, note);
+  }
+  if (flags.gradient) {
+    gradient = in_file(flags.input, [&] { return gradient_by(variant, inputs, run); });
+    if (flags.convention.get(flags.form.settings).log_gates()) in_logarithms(gradient, inputs.all);
+  }
+  return by_text(inputs, std::move(output), std::move(gradient));
 }
 
 int run_forward(const ForwardFlags &flags, const Words &command_line) {
@@ -79,10 +85,7 @@ int run_forward(const ForwardFlags &flags, const Words &command_line) {
   if (along && inputs.packed) usage_error("--ranks-along T is for one sequence, and " + flags.input + " packs texts");
   const Backend backend;
   const Run run = run_of(flags.form.form, flags.engine.get(flags.form.real(), flags.form.chunk), inputs.params);
-  std::vector<TextResults> results;
-  for (size_t text = 0; text < inputs.texts.size(); ++text)
-    results.push_back(inputs.texts[text].empty() ? results_of_empty(inputs, variant, text)
-                                                 : results_of(flags, variant, inputs, text, run));
+  const std::vector<TextResults> results = results_of(flags, variant, inputs, run);
   if (along && ranks::rank() != 0) return exit_ok;
   const UsersArrays user = in_layer_order(std::move(problem.in_file), convention);
   write_users(flags.output, in_file_order(to_user(user, inputs, convention, results), convention), convention,

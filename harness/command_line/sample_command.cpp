@@ -28,22 +28,6 @@ struct SampleFlags {
   ConventionFlags convention;
 };
 
-/// "30,0,69": the lengths of packed texts.
-std::vector<int> offsets_of(const std::string &lengths, int T) {
-  std::vector<int> cu_seqlens;
-  if (lengths.empty()) return cu_seqlens;
-  double end = 0;
-  cu_seqlens.push_back(0);
-  for (const std::string &length : split(lengths, ',')) {
-    const double steps = parse_number(length, "--texts");
-    end += steps;
-    if (!(steps >= 0 && end <= T) || steps != double(int(steps)))
-      usage_error("--texts needs whole numbers that add up to at most T = " + std::to_string(T) + ", got " + lengths);
-    cu_seqlens.push_back(int(end));
-  }
-  return cu_seqlens;
-}
-
 /// The optional inputs that --without names.
 std::vector<Tensor> left_out(const Variant &variant, const Words &names) {
   Words optional;
@@ -67,7 +51,7 @@ Sharing sharing_of(const SampleFlags &flags, const Shape &n, const Convention &c
                   " does not");
   if (flags.qk_heads) sharing.q_heads = sharing.k_heads = flags.qk_heads;
   if (flags.kv_heads) sharing.k_heads = sharing.v_heads = flags.kv_heads;
-  sharing.cu_seqlens = offsets_of(flags.texts, n.T);
+  sharing.cu_seqlens = starts_of_texts(flags.texts, n.T);
   for (const std::string &name : flags.with.empty() ? Words{} : split(flags.with, ',')) {
     if (name != "D" && name != "z") usage_error("--with takes D and z, got '" + name + "'");
     if (convention.gate != Gate::mamba)

@@ -60,6 +60,9 @@ struct Form {
   bool exact = true;  // false: equals the recurrent form only approximately even in exact arithmetic
   bool stable = true; // false: on ill-conditioned keys it is less accurate than the recurrent form (see Traits::stable)
   bool causal = true; // false: approximates using the whole sequence, including later steps
+  /// True: the float32 kernels and the `native` 16-bit ones take packed texts, and fewer heads of q and k than of v
+  /// (Packing), at the shapes that native.takes.
+  bool packs = false;
   /// Of the definition, on the CPU only: runs on numbers that count operations, record them, or have 113 bits.
   std::function<void(const Call<Counted> &)> counted = nullptr;
   std::function<void(const Call<Taped> &)> taped = nullptr;

@@ -9,9 +9,23 @@
 
 namespace recollect {
 
+constexpr int packed_chunk = 64; // steps per chunk of packed texts
+
+/// How a call's arrays differ from one text per batch entry and one head of q and k per head of v. Only forms with
+/// Form::packs get calls where they do (packed.hpp).
+struct Packing {
+  int key_heads = 0; // q and k are [B,key_heads,T,Dk], and head h reads those of head h / (H / key_heads); 0: H
+  // Packed texts: B is 1, text n has the steps starts[n] ... starts[n + 1] - 1 of the T, and states are
+  // [texts,H,rows,columns].
+  int texts = 0;     // 0: texts are not packed
+  int chunks = 0;    // of one head, in all texts
+  Array<int> tables; // starts [texts + 1]; chunks of all earlier texts [texts + 1]; each chunk's text [chunks]
+};
+
 /// Sizes and settings of one pass, and its memory.
 struct CallSettings {
   Shape shape;
+  Packing packing;
   StateShape state_shape;
   int chunk = 1; // 1 ... T
   Schedule schedule = Schedule::automatic;
@@ -27,6 +41,8 @@ struct CallSettings {
     return false;
   }
   size_t steps() const { return shape.heads() * shape.T; }
+  int key_heads() const { return packing.key_heads ? packing.key_heads : shape.H; }
+  bool packed() const { return packing.texts > 0 || key_heads() != shape.H; }
 };
 
 /// One forward pass. Optional inputs that the variant takes but that are absent hold their neutral values; inputs that

@@ -411,6 +411,7 @@ template <class Real> Schedule schedule_of(const Call<Real> &call) {
 /// Runs `algebra` over all heads of the call in the requested schedule.
 template <class Real, class Algebra>
 void run_chunks(const std::string &label, const Call<Real> &call, const Algebra &algebra, bool backwards = false) {
+  if (call.packed()) throw std::logic_error(label + ": packed texts or grouped heads in a pass without them");
   const engine::Steps steps{call.shape.T, call.chunk, backwards};
   if constexpr (!engine::static_extents_only<Algebra>) static_assert(engine::is_algebra<Algebra>());
   if constexpr (!engine::static_extents_only<Algebra>)

@@ -32,6 +32,11 @@ public:
     form_.vjp.native = std::move(kernels);
     return *this;
   }
+  /// Form::packs: the kernels take packed texts and grouped heads.
+  FormBuilder &packs() {
+    form_.packs = true;
+    return *this;
+  }
   /// Form::work: the time per token on one CPU thread, in operations of the definition. Without it, and on a GPU, this
   /// form counts as faster than the definition at every width.
   FormBuilder &work(const Polynomial &on_one_thread) {

@@ -56,6 +56,34 @@ BOOST_AUTO_TEST_CASE(arrays_of_16_bits_are_counted_and_held_to_their_type) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(packed_texts_and_shared_heads_are_timed) {
+  auto request = request_for("gated_delta_net", {"chunked"});
+  request.shapes = {{1, 4, 200, 8, 4}}, request.texts = "130,0,70", request.qk_heads = 2;
+  BenchCase c = bench_plan(request)[0];
+  const BenchResult r = timed(c);
+  BOOST_TEST(r.status == "ok", r.reason);
+  // For each of 200 steps: 8 numbers of q and k for 2 heads; 4 of v and o, one beta and one alpha for 4 heads. Three
+  // texts of 4 heads have an 8 x 4 state before and after.
+  BOOST_TEST(r.bytes == 4 * (200 * (2 * (8 + 8) + 4 * (4 + 4 + 1 + 1)) + 2 * 3 * 4 * 32));
+  if (counts_work()) BOOST_TEST(r.reason == "one text after the other, q and k repeated for every head");
+  c.backward = true;
+  const BenchResult back = timed(c);
+  BOOST_TEST(back.status == "ok", back.reason);
+}
+
+/// A wrong packed pass gets no time.
+BOOST_AUTO_TEST_CASE(packed_texts_are_held_to_the_definition) {
+  Variant wrong = find_variant("gated_delta_net");
+  for (Form &form : wrong.forms) form.f32 = find_variant("delta_net").find_form("recurrent")->f32; // without decays
+  auto request = request_for("gated_delta_net", {"chunked"});
+  request.texts = "60,40";
+  BenchCase c = bench_plan(request)[0];
+  c.variant = &wrong, c.form = wrong.find_form("chunked");
+  const BenchResult r = timed(c);
+  BOOST_TEST(r.status == "wrong");
+  BOOST_TEST(r.reason.find("text 0: o") != std::string::npos, r.reason);
+}
+
 /// A wrong float32 kernel is detected also if a layer has no kernel for 16 bits.
 BOOST_AUTO_TEST_CASE(a_wrong_form_in_16_bits_gets_no_time) {
   Variant broken = find_variant("linear");

@@ -39,6 +39,22 @@ BOOST_AUTO_TEST_CASE(plans_name_every_form_asked_for) {
   BOOST_CHECK_THROW(bench_plan(request_for("linaer", {"fast"})), Error);
 }
 
+BOOST_AUTO_TEST_CASE(texts_and_shared_heads_belong_to_the_case) {
+  auto request = request_for("linear", {"chunked"});
+  request.texts = "60,0,40", request.qk_heads = 1;
+  const BenchCase c = bench_plan(request).at(0);
+  BOOST_TEST(name_of(c) == "linear/chunked/B:1/H:2/T:100/Dk:8/Dv:4/f32/texts:60,0,40/qk_heads:1");
+  const LayerInputs inputs = layer_inputs_of(c);
+  BOOST_TEST((inputs.packed && inputs.texts.size() == 3u && inputs.texts[1].empty() && inputs.texts[2].end == 100));
+  BOOST_TEST((inputs.all.k.size() == 800u && inputs.all.v.size() == 800u)); // 1 head of 8 channels, 2 of 4
+  for (const char *texts : {"60,39", "60,41", "60,40.5,-0.5", "x"}) {
+    request.texts = texts;
+    BOOST_CHECK_THROW(bench_plan(request), Error);
+  }
+  request.texts = "", request.qk_heads = 3;
+  BOOST_CHECK_THROW(bench_plan(request), Error);
+}
+
 BOOST_AUTO_TEST_CASE(names_tell_the_type_of_arrays_from_that_of_products) {
   auto request = request_for("linear", {"chunked"});
   request.real = Real::bf16;

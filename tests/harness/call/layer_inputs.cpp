@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(head_i_of_the_result_uses_head_i_over_n) {
   const UsersArrays user{
       {"q", {{1, 2, 1, 1}, {1, 2}, ""}}, {"k", {{1, 2, 1, 1}, {3, 4}, ""}}, {"v", {{1, 4, 1, 1}, {5, 6, 7, 8}, ""}}};
   Convention c;
-  BOOST_TEST((inputs_of(user, "linear", c).all.q == Numbers{1, 1, 2, 2}));
+  BOOST_TEST((sequence_of(inputs_of(user, "linear", c), 0).q == Numbers{1, 1, 2, 2}));
   c.heads_interleaved = true;
   BOOST_TEST((inputs_of(user, "linear", c).all.q == Numbers{1, 2, 1, 2}));
   BOOST_TEST((inputs_of({{"q", user.at("v")}, {"k", user.at("q")}, {"v", user.at("k")}}, "linear", {}).all.v ==

@@ -3,6 +3,7 @@
 #include "variants/kernels/chunked/forward.hpp"
 #ifdef __CUDACC__
 #include "variants/kernels/chunked/both_gates.hpp"
+#include "variants/kernels/chunked/call_inputs.hpp"
 #include "variants/kernels/chunked/gradient_instances.hpp"
 #include "variants/kernels/chunked/normaliser.hpp"
 #include "variants/kernels/chunked/padded_rows.hpp"
@@ -26,9 +27,7 @@ template <class Number, class Stored>
 Gradients<Number> gradients_of(const BackwardCall<float, Stored> &back, int keys) {
   const Call<float, Stored> &call = back.call;
   Gradients<Number> g;
-  g.in.B = call.shape.B, g.in.H = g.in.key_heads = call.shape.H, g.in.T = call.shape.T;
-  g.in.Dk = keys, g.in.Dv = call.shape.Dv, g.in.v = reinterpret_cast<const Number *>(call.v.data());
-  g.in.start = call.stateless ? nullptr : call.state.data(), g.in.state_stride = call.state_shape.size();
+  g.in = chunked::inputs_of<Number>(call, keys);
   g.d_o = reinterpret_cast<const Number *>(back.d.o.data()), g.d_v = reinterpret_cast<Number *>(back.d.v.data());
   g.d_state = call.stateless ? nullptr : back.d.state.data();
   return g;
@@ -38,13 +37,15 @@ Gradients<Number> gradients_of(const BackwardCall<float, Stored> &back, int keys
 /// (differentiate_division).
 template <class Stored>
 Gradients<Stored> in_padded_rows(const CallSettings &call, Gradients<Stored> g, chunked::PaddedRows &rows) {
-  const size_t heads = size_t(g.in.texts()) * g.in.H, steps = call.steps(), apart = g.in.state_stride;
+  const size_t heads = size_t(g.in.texts()) * g.in.H, steps = call.steps(), apart = g.in.state_stride,
+               key_steps = size_t(g.in.B) * g.in.key_heads * g.in.T;
   const float *const start = g.in.start;
   g.in = in_padded_rows(g.in, rows);
   g.in.start = rows.states(start, heads, apart, false), g.d_state = rows.states(g.d_state, heads, apart, true);
   if (!rows.normalised()) g.d_o = rows.values(g.d_o, steps);
   g.d_v = rows.values_of_result(g.d_v, steps);
-  g.d_q = rows.keys_of_result(g.d_q, steps), g.d_k = rows.keys_of_result(g.d_k, steps);
+  g.d_q = rows.keys_of_result(g.d_q, key_steps), g.d_k = rows.keys_of_result(g.d_k, key_steps);
+  g.terms = call.arena->take<Stored>(scratch_of_groups(g.in)).data();
   return g;
 }
 

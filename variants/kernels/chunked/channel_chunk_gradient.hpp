@@ -14,6 +14,7 @@
 // Tensor cores compute these products. Within a sub-block, each thread computes one channel, step by step as in
 // channel_gradient.hpp. Nothing is divided by a decay, so the gradients of decays of 0 exist.
 #pragma once
+#include "variants/kernels/chunked/group_sums.hpp"
 #include "variants/kernels/chunked/scalar_gradients.hpp"
 #ifdef __CUDACC__
 
@@ -73,7 +74,7 @@ template <class Op, class Stored_> struct ChannelChunkGradient {
     const Inputs<Stored> &in = a.in;
     const int thread = threadIdx.x, K = in.kept_keys(), V = in.kept_values(), slices = (in.Dk + width - 1) / width,
               first = blockIdx.x % slices * width;
-    const ChunkOfHead c = in.chunk_of_head(blockIdx.x / slices);
+    const ChunkOfHead c = in.chunk_of_head(a.first_chunk + blockIdx.x / slices);
     E *const q = reinterpret_cast<E *>(shared + first_bytes), *const k = q + tile, *const pairs = k + tile;
     Tables &tables = *reinterpret_cast<Tables *>(pairs + tile);
     const Place at(thread);
@@ -317,8 +318,10 @@ void channel_gradients(ChannelAdjoint<Op, Stored> a, Element<Op> *scratch, float
   using Keys = ChannelChunkGradient<Op, Stored>;
   using Values = ChannelValueGradient<Op, Stored>;
   using Arguments = ChannelAdjoint<Op, Stored>;
-  launch("channel_chunk_gradient", run_chunk_stage<Keys, Arguments>, chunks * ((in.Dk + Keys::width - 1) / Keys::width),
-         Keys::threads, Keys::shared_bytes, stream, a);
+  over_groups(a, stream, [&](const Arguments &own, std::size_t count) {
+    launch("channel_chunk_gradient", run_chunk_stage<Keys, Arguments>,
+           count * ((in.Dk + Keys::width - 1) / Keys::width), Keys::threads, Keys::shared_bytes, stream, own);
+  });
   launch("channel_value_gradient", run_chunk_stage<Values, Arguments>,
          chunks * ((V + Values::width - 1) / Values::width), Values::threads, Values::shared_bytes, stream, a);
 }

@@ -86,7 +86,7 @@ struct ChunkGradient : ChunkStage<Op, Stored, Dk_, Dv_> {
   __device__ static void run(const Adjoint<Op, Stored> &a, unsigned char *shared) {
     const Inputs<Stored> &in = a.in;
     const int thread = threadIdx.x, K = in.kept_keys(), V = in.kept_values();
-    const ChunkOfHead c = in.chunk_of_head(blockIdx.x);
+    const ChunkOfHead c = in.chunk_of_head(a.first_chunk + blockIdx.x);
     const int steps = c.steps;
     const bool decays = in.alpha, gates = decays && a.d_alpha, weighs = !erases && in.write;
     const float scale = in.scale;

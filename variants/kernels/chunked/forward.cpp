@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "variants/kernels/chunked/forward.hpp"
 #ifdef __CUDACC__
+#include "variants/kernels/chunked/call_inputs.hpp"
 #include "variants/kernels/chunked/instances.hpp"
 #include "variants/kernels/chunked/normaliser.hpp"
 #include "variants/kernels/chunked/padded_rows.hpp"
@@ -11,7 +12,7 @@ namespace recollect::variants {
 
 #ifdef __CUDACC__
 namespace {
-using chunked::Inputs, chunked::Segments, fragments::Element;
+using chunked::Inputs, chunked::inputs_of, chunked::Segments, fragments::Element;
 
 constexpr int few_steps = 16; // up to here the step-by-step recurrence is faster, since it moves the state once
 
@@ -108,8 +109,9 @@ void run_windows(const std::string &label, const CallSettings &call, const Input
   if (rule.normalised && runs_few_steps(label, call, in, rule, o, state)) return rows.write(label);
   constexpr size_t budget = size_t(1) << 31, least = 64; // bytes of saved arrays; chunks per window
   const size_t bytes = rule.kept(in.kept_keys(), in.kept_values()) * sizeof(Element<Op>);
-  const size_t chunks =
-      keeps_states<Op>(in, rule) ? in.chunks_of_text() : std::max(least, budget / (call.shape.heads() * bytes));
+  const size_t chunks = in.packed || keeps_states<Op>(in, rule) // packed texts have one window
+                            ? in.chunks_of_text()
+                            : std::max(least, budget / (call.shape.heads() * bytes));
   const int T = in.T, most = int(std::min<size_t>(chunks, in.chunks_of_text()) * chunked::chunk);
   float *const end = call.stateless && most >= T ? nullptr : state;
   const size_t mark = call.arena->mark();
@@ -123,16 +125,8 @@ void run_windows(const std::string &label, const CallSettings &call, const Input
   rows.write(label);
 }
 
-/// Sets the fields that every rule needs. The caller sets queries, keys and gates.
-template <class Stored, class To> void take_shape(const Call<float, Stored> &call, Inputs<To> &in) {
-  in.B = call.shape.B, in.H = in.key_heads = call.shape.H, in.T = call.shape.T, in.Dv = call.shape.Dv;
-  in.v = reinterpret_cast<const To *>(call.v.data());
-  in.start = call.stateless ? nullptr : call.state.data();
-  in.state_stride = call.state_shape.size();
-}
-
-void run_stages(const std::string &label, const Call<float> &call, Inputs<float> in, const Rule &rule, float *o) {
-  take_shape(call, in);
+void run_stages(const std::string &label, const Call<float> &call, const Inputs<float> &in, const Rule &rule,
+                float *o) {
   float *const state = call.state.data();
   if (!rule.normalised && runs_few_steps(label, call, in, rule, o, state)) return;
   chunked::with_products(call.math, [&](auto op) { run_windows<decltype(op)>(label, call, in, rule, o, state); });
@@ -142,8 +136,8 @@ void run_stages(const std::string &label, const Call<float> &call, Inputs<float>
 bool run_static(const std::string &label, const Call<float> &call, const GatedRecurrence<float> &sum,
                 const Array<float> &weights) {
   if (!has_extents(sum.width) || !in_static_chunks(call)) return false;
-  Inputs<float> in;
-  in.Dk = sum.width, in.q = sum.q.data(), in.k = sum.k.data();
+  Inputs<float> in = inputs_of<float>(call, sum.width);
+  in.q = sum.q.data(), in.k = sum.k.data();
   in.alpha = of(sum.alpha), in.write = of(sum.strength), in.scale = sum.scale;
   const int width = chunked::padded_width(call.shape.Dv + 1, sizeof(float));
   const Array<float> o = sum.normalised ? call.arena->take<float>(call.steps() * width) : call.o;
@@ -156,8 +150,8 @@ bool run_static(const std::string &label, const Call<float> &call, const DeltaRu
   if (!has_extents(call.shape.Dk) || !in_static_chunks(call) || rule.steps != 1 || rule.lambda.extent(0) ||
       rule.keys.extent(0) || rule.r.data() != rule.p.data())
     return false;
-  Inputs<float> in;
-  in.Dk = call.shape.Dk, in.q = call.q.data(), in.k = rule.p.data();
+  Inputs<float> in = inputs_of<float>(call, call.shape.Dk);
+  in.q = call.q.data(), in.k = rule.p.data();
   in.alpha = of(rule.alpha), in.erase = of(rule.erase), in.write = of(rule.write);
   run_stages(label, call, in, {true}, call.o.data());
   return true;
@@ -169,9 +163,7 @@ template <class Stored>
 void run_16_bits(const std::string &label, const Call<float, Stored> &call, const StoredRule &rule) {
   using Number = typename CudaNumber<Stored>::type;
   using Op = typename CudaNumber<Stored>::Op;
-  Inputs<Number> in;
-  take_shape(call, in);
-  in.Dk = call.shape.Dk;
+  Inputs<Number> in = inputs_of<Number>(call, call.shape.Dk);
   in.q = reinterpret_cast<const Number *>(call.q.data()), in.k = reinterpret_cast<const Number *>(call.k.data());
   in.alpha = of(rule.alpha), in.erase = of(rule.erase), in.write = of(rule.write), in.scale = rule.scale;
   const Rule stages{rule.erases, of(rule.lambda), of(rule.bonus)};

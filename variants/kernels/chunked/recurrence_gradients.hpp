@@ -5,6 +5,7 @@
 // Scratch per chunk, in Element<Op>: the states at its start and end, 2 V K; for delta rules 64 (64 + K + 2 V) more.
 #pragma once
 #include "variants/kernels/chunked/error_gradient.hpp"
+#include "variants/kernels/chunked/group_sums.hpp"
 #include "variants/kernels/chunked/instances.hpp"
 #ifdef __CUDACC__
 
@@ -50,8 +51,10 @@ void recurrence_gradients(const Gradients<Stored> &given, Element<Op> *scratch, 
     }
     pass_gradients_back<StateGradient<Op, Stored, D, erases>>(a, segments, stream);
     using Chunks = ChunkGradient<Op, Stored, D, D, erases>;
-    launch("chunk_gradient", run_chunk_stage<Chunks, Arguments>, chunks, Chunks::threads,
-           Chunks::shared_bytes(in.alpha, in.alpha && a.d_alpha, in.write), stream, a);
+    over_groups(a, stream, [&](const Arguments &own, std::size_t count) {
+      launch("chunk_gradient", run_chunk_stage<Chunks, Arguments>, count, Chunks::threads,
+             Chunks::shared_bytes(in.alpha, in.alpha && a.d_alpha, in.write), stream, own);
+    });
   });
 }
 

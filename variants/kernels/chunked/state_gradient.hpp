@@ -22,9 +22,13 @@ template <class Stored> struct Gradients {
   const Stored *d_o = nullptr; // [B,H,T,Dv]
   float *d_state =
       nullptr; // [texts * H], in.state_stride apart: in: final state's gradient, out: initial state's; null: 0
-  Stored *d_q = nullptr, *d_k = nullptr;                            // [B,H,T,Dk], one per head of values
+  Stored *d_q = nullptr, *d_k = nullptr;                            // [B,key heads,T,Dk]
   Stored *d_v = nullptr;                                            // [B,H,T,Dv]
   float *d_alpha = nullptr, *d_erase = nullptr, *d_write = nullptr; // [B,H,T]; null: not wanted
+  // Grouped heads (group_sums.hpp): scratch, and the first chunk of a stage that computes gradients for every head of
+  // values. Its d_q and d_k are in the scratch, placed so that their rows are those of [B,H,T].
+  Stored *terms = nullptr;
+  unsigned first_chunk = 0;
 };
 /// The same, with the arrays that its stages save, laid out as in problem.hpp.
 template <class Op, class Stored> struct Adjoint : Gradients<Stored> {

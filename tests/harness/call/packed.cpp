@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Passes over packed texts and grouped heads, judged as `check --grad` judges a kernel's results: against the
+// definition's, text by text and with q and k repeated for every head.
+#include "harness/call/packed.hpp"
+#include "harness/check/samples.hpp"
+#include "harness/check/users_check.hpp"
+#include "harness/core/registry.hpp"
+#include "harness/numerics/random.hpp"
+#include "tests/testing.hpp"
+
+namespace recollect {
+BOOST_AUTO_TEST_SUITE(harness)
+BOOST_AUTO_TEST_SUITE(packed)
+
+const char *const layers[] = {"linear", "retnet", "mamba2", "gated_linear", "delta_net", "gated_delta_net", "softmax"};
+
+/// A case with a state per text and gradients of it.
+UsersCase case_of(const char *layer, const Shape &shape, const Sharing &sharing, Precision precision) {
+  const Variant &v = find_variant(layer);
+  CheckCase problem{v, variant_params(v), sample(v, shape, "random", 1), {}, false};
+  Shape of_states = shape;
+  if (!sharing.cu_seqlens.empty()) of_states.B = int(sharing.cu_seqlens.size()) - 1;
+  problem.given.state = plausible_state(v, of_states, problem.params, 1);
+  problem.weights = {Stream(1, "do").normals(problem.given.v.size()),
+                     Stream(1, "dstate").normals(problem.given.state.size())};
+  return users_case(problem, {}, sharing, precision, 1);
+}
+
+Run fast_run(const LayerInputs &inputs, Real real) { return {"fast", real, 64, inputs.params}; }
+
+/// The results of the fast form's passes.
+std::vector<TextResults> results_of(const Variant &variant, const LayerInputs &inputs, Real real) {
+  const Run run = fast_run(inputs, real);
+  return by_text(inputs,
+                 forward(variant, inputs, run, [](const std::string &note) { BOOST_ERROR("told of " << note); }),
+                 gradient_by(variant, inputs, run));
+}
+
+Checked judged(const UsersCase &problem, Real real) {
+  const LayerInputs inputs = layer_inputs(problem);
+  const Candidate candidate{
+      to_user(problem.in_file, inputs, problem.convention, results_of(problem.variant, inputs, real)), {}};
+  return UsersReference(problem, layer_inputs(problem)).check(candidate, precision_of(real, Math::exact));
+}
+
+void all_right(const Shape &shape, const Sharing &sharing) {
+  for (const char *layer : layers)
+    for (Real real : {Real::f32, Real::bf16}) {
+      const Checked found = judged(case_of(layer, shape, sharing, precision_of(real, Math::exact)), real);
+      BOOST_TEST(found.right(), layer << " " << name_of(real) << ": " << found.where);
+      BOOST_TEST(found.not_checked.empty(), layer);
+    }
+}
+
+Sharing packed_texts() {
+  Sharing sharing;
+  sharing.cu_seqlens = {0, 70, 70, 71, 200}; // none, one, and numbers that are no multiples of a chunk
+  return sharing;
+}
+Sharing groups_of_two() {
+  Sharing sharing;
+  sharing.q_heads = sharing.k_heads = 2;
+  return sharing;
+}
+
+BOOST_AUTO_TEST_CASE(texts_of_any_length_have_states_of_their_own) { all_right({1, 2, 203, 20, 12}, packed_texts()); }
+BOOST_AUTO_TEST_CASE(heads_share_queries_and_keys) { all_right({2, 4, 70, 16, 24}, groups_of_two()); }
+BOOST_AUTO_TEST_CASE(heads_of_packed_texts_share_queries_and_keys) {
+  Sharing both = packed_texts();
+  both.q_heads = both.k_heads = 2;
+  all_right({1, 4, 203, 16, 16}, both);
+}
+
+/// Also where the form takes the arrays as they are.
+BOOST_AUTO_TEST_CASE(sums_over_groups_have_the_same_bits_twice) {
+  const UsersCase problem = case_of("gated_delta_net", {2, 8, 130, 32, 32}, groups_of_two(), Precision::bf16);
+  const LayerInputs inputs = layer_inputs(problem);
+  const auto twice = [&] { return results_of(problem.variant, inputs, Real::bf16).at(0).gradient; };
+  const Sequence first = twice(), second = twice();
+  for (Tensor tensor : all_tensors) BOOST_TEST((first[tensor] == second[tensor]), name_of(tensor));
+  BOOST_TEST(first.q.size() == inputs.all.q.size());
+  BOOST_TEST(first.k.size() == size_t(2 * 2 * 130 * 32));
+}
+
+BOOST_AUTO_TEST_CASE(inputs_are_not_repeated) {
+  const LayerInputs inputs = layer_inputs(case_of("linear", {2, 4, 5, 3, 2}, groups_of_two(), Precision::f32));
+  BOOST_TEST((inputs.grouped() && inputs.key_heads == 2 && inputs.shape_of(Tensor::k).H == 2));
+  BOOST_TEST(inputs.shape_of(Tensor::v).H == 4);
+  BOOST_TEST(inputs.all.k.size() == size_t(2 * 2 * 5 * 3));
+  const Sequence one = sequence_of(inputs, 0);
+  BOOST_TEST((one.k.size() == size_t(2 * 4 * 5 * 3) && one.v == inputs.all.v && one.state == inputs.all.state));
+  for (size_t head = 0; head < 8; ++head) // of both batch entries
+    BOOST_TEST((std::equal(one.k.begin() + std::ptrdiff_t(head * 15), one.k.begin() + std::ptrdiff_t(head * 15 + 15),
+                           inputs.all.k.begin() + std::ptrdiff_t(head / 2 * 15))),
+               head);
+}
+
+/// Only float64, and layers without such kernels, need a pass per text on a GPU.
+BOOST_AUTO_TEST_CASE(forms_that_declare_it_take_the_arrays_as_they_are) {
+  for (const char *layer : layers) {
+    const UsersCase problem = case_of(layer, {1, 4, 203, 16, 16}, packed_texts(), Precision::f32);
+    const LayerInputs inputs = layer_inputs(problem);
+    const Variant &v = problem.variant;
+    const bool packs = v.find_form("chunked") && v.find_form("chunked")->packs;
+    BOOST_TEST(packs == (!takes_gradients() && std::string(layer) != "softmax"), layer);
+    for (Real real : {Real::f32, Real::bf16, Real::f16}) {
+      BOOST_TEST(takes_packed(v, inputs, fast_run(inputs, real)) == packs, layer);
+      BOOST_TEST(takes_packed_backward(v, inputs, fast_run(inputs, real)) == packs, layer);
+    }
+    BOOST_TEST(!takes_packed(v, inputs, fast_run(inputs, Real::f64)), layer);
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace recollect
