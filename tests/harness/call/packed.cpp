@@ -5,8 +5,10 @@
 #include "harness/check/samples.hpp"
 #include "harness/check/users_check.hpp"
 #include "harness/core/registry.hpp"
+#include "harness/device/backend.hpp"
 #include "harness/numerics/random.hpp"
 #include "tests/testing.hpp"
+#include <cmath>
 
 namespace recollect {
 BOOST_AUTO_TEST_SUITE(harness)
@@ -93,6 +95,30 @@ BOOST_AUTO_TEST_CASE(inputs_are_not_repeated) {
     BOOST_TEST((std::equal(one.k.begin() + std::ptrdiff_t(head * 15), one.k.begin() + std::ptrdiff_t(head * 15 + 15),
                            inputs.all.k.begin() + std::ptrdiff_t(head / 2 * 15))),
                head);
+}
+
+/// The largest memory on the device during a forward pass.
+double peak_of(const UsersCase &problem) {
+  const LayerInputs inputs = layer_inputs(problem);
+  return double(peak_bytes([&] {
+    const Job job = prepare(problem.variant, inputs, fast_run(inputs, Real::bf16));
+    job.reset();
+    job.launch();
+  }));
+}
+
+BOOST_AUTO_TEST_CASE(a_form_that_takes_shared_heads_allocates_no_repeated_array) {
+  const Shape n{1, 8, 512, 64, 64};
+  Sharing one_head;
+  one_head.q_heads = one_head.k_heads = 1;
+  const UsersCase shared = case_of("gated_delta_net", n, one_head, Precision::bf16);
+  const LayerInputs inputs = layer_inputs(shared);
+  const double saved = peak_of(case_of("gated_delta_net", n, {}, Precision::bf16)) - peak_of(shared),
+               of_seven_heads = 2 * 7 * 512 * 64 * 2; // bytes of q and k
+  if (takes_packed(shared.variant, inputs, fast_run(inputs, Real::bf16)))
+    BOOST_TEST(saved >= 0.9 * of_seven_heads);
+  else
+    BOOST_TEST(std::fabs(saved) < 0.1 * of_seven_heads);
 }
 
 /// Only float64, and layers without such kernels, need a pass per text on a GPU.

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradients of queries and keys that a group of heads of values shares. A stage computes them for every head of values.
 // Then they are added over the group, in the order of its heads, so that results have the same bits in every run. The
-// stage runs on some groups at a time: the terms take as much memory as the sums [B,key heads,T,Dk], or that of one
-// group if this is more.
+// stage runs on some groups at a time, which bounds the memory for the terms of these sums.
 #pragma once
 #include "variants/kernels/chunked/rows.hpp"
 #include "variants/kernels/chunked/state_passing.hpp"
@@ -10,9 +9,11 @@
 
 namespace recollect::chunked {
 
+/// As many groups as have enough chunks to keep the GPU busy.
 template <class Stored> std::size_t groups_at_a_time(const Inputs<Stored> &in) {
-  const std::size_t groups = std::size_t(in.B) * in.key_heads, heads = in.H / in.key_heads;
-  return groups < heads ? 1 : groups / heads;
+  constexpr std::size_t enough = 2048;
+  const std::size_t groups = std::size_t(in.B) * in.key_heads, chunks = in.chunks() / groups; // chunks of a group
+  return chunks == 0 ? groups : std::min(groups, (enough + chunks - 1) / chunks);
 }
 /// Numbers of scratch (Gradients::terms).
 template <class Stored> std::size_t scratch_of_groups(const Inputs<Stored> &in) {
