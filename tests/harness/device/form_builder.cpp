@@ -29,6 +29,8 @@ BOOST_AUTO_TEST_CASE(each_part_sets_its_own) {
   BOOST_TEST((ahead.exact && !ahead.causal && ahead.stable));
   const Form lossy = fast("doubling", forward32, forward64).unstable();
   BOOST_TEST((lossy.exact && lossy.causal && !lossy.stable));
+  const Form packing = fast("chunked", forward32, forward64).packs();
+  BOOST_TEST((packing.packs && !lossy.packs));
   const Form costly = fast("chunked", forward32, forward64).work(2 * cost::Dk);
   BOOST_TEST(costly.work.str() == (on_host ? 2 * cost::Dk : Polynomial()).str());
 }
