@@ -111,8 +111,8 @@ struct ConventionFlags {
          "(with A_log and dt_bias), rwkv or mamba (dt, with A)")
         ->check(CLI::IsMember(gate_names()));
     c.add_option("--beta", beta,
-                 "how the file's array b gives beta: factor (default): b; sigmoid: sigmoid(b); double: 2 b; "
-                 "sigmoid-double: 2 sigmoid(b)")
+                 "write strength from an array x of the file: factor (default): x; sigmoid: sigmoid(x); double: 2 x; "
+                 "sigmoid-double: 2 sigmoid(x)")
         ->check(CLI::IsMember(strength_names()));
     c.add_option(
         "--scale", scale,
