@@ -4,7 +4,8 @@
 
     bench/collect.py a.h5 b.h5 ... -o bench/results/nvidia_h100.csv
 
-Lines that begin with # state the origin of the rows: device, commits, commands, ceilings. All files must be of one device. If a
+Lines that begin with # state the origin of the rows: device, commits, commands, ceilings. On a CPU the device is the processor
+with its number of threads, and a line states the governor, turbo, load and pinning. All files must be of one device. If a
 case was timed in several files, its row comes from the last of them. --add keeps the rows
 and lines of OUTPUT, except those of cases that were timed again. --note adds a line about what the files do not state."""
 from __future__ import annotations
@@ -43,6 +44,20 @@ def commit_of(meta: dict[str, str]) -> str:
     return meta.get("git_commit", "")[:10] + (", changed since" if meta.get("git_dirty", "") in ("1", "true", "yes") else "")
 
 
+def device_of(meta: dict[str, str]) -> str:
+    """The GPU, or the processor and the number of threads."""
+    device = meta.get("device", "unknown")
+    return f"{meta.get('cpu_model', 'an unknown processor')}, {meta['concurrency']} threads" if device == "host" else device
+
+
+def conditions_of(meta: dict[str, str]) -> list[str]:
+    """On a CPU: what may disturb the clock."""
+    if meta.get("device") != "host":
+        return []
+    asked = {"governor": "cpu_governor", "turbo": "cpu_turbo", "load before": "load_average", "threads pinned": "threads_pinned"}
+    return ["conditions: " + ", ".join(f"{name} {meta.get(fact, 'unknown')}" for name, fact in asked.items())]
+
+
 def shortened(row: dict[str, str]) -> dict[str, str]:
     """A missing column of an older file is empty."""
     short = lambda name: f"{float(row[name]):.4g}" if name in SHORT else row[name]  # noqa: E731
@@ -51,11 +66,12 @@ def shortened(row: dict[str, str]) -> dict[str, str]:
 
 def collected(paths: list[str]) -> tuple[list[str], list[dict[str, str]]]:
     """(lines about the origin, rows)"""
-    devices, commands, limits, rows = {}, [], {}, {}
+    devices, commands, conditions, limits, rows = {}, [], {}, {}, {}
     for path in paths:
         with h5py.File(path, "r") as file:
             meta = meta_of(file)
-            devices[meta.get("device", "unknown")] = None
+            devices[device_of(meta)] = None
+            conditions.update(dict.fromkeys(conditions_of(meta)))
             words = meta.get("command_line", "").split(" ", 1)[-1]  # without the program, which may be anywhere
             commands.append(f"recollect {re.sub(PATH, '', words)} ({commit_of(meta)})")
             for one in rows_of(file, "ceilings"):
@@ -70,7 +86,7 @@ def collected(paths: list[str]) -> tuple[list[str], list[dict[str, str]]]:
     for (name, kernel, size), value in limits.items():
         best[name] = max(best.get(name, (0.0, "")), (value, f"{kernel}, {size}"))
     ceilings = "; ".join(f"{name} {value:.4g} per second ({kernel})" for name, (value, kernel) in sorted(best.items()))
-    origin = [f"device: {next(iter(devices), 'unknown')}", *(f"command: {line}" for line in commands), f"ceilings: {ceilings}"]
+    origin = [f"device: {next(iter(devices), 'unknown')}", *(f"command: {line}" for line in commands), *conditions, f"ceilings: {ceilings}"]
     return origin, list(rows.values())
 
 

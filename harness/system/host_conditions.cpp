@@ -15,6 +15,15 @@ std::string word_of(const std::string &path) {
   return word;
 }
 
+/// The processor's name in /proc/cpuinfo; "" if it is not there.
+std::string model_of(const std::string &root) {
+  std::ifstream file(root + "/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.rfind("model name", 0) == 0 && line.find(": ") != std::string::npos)
+      return line.substr(line.find(": ") + 2);
+  return "";
+}
+
 /// "on", "off" or "unknown". Two drivers use two files, one of them with the opposite meaning.
 std::string turbo(const std::string &root) {
   const std::string intel = word_of(root + "/sys/devices/system/cpu/intel_pstate/no_turbo"),
@@ -31,6 +40,7 @@ HostConditions host_conditions(int threads, int allowed, bool pinned, const std:
                     load = known(word_of(root + "/proc/loadavg")), boost = turbo(root);
   HostConditions found;
   found.facts = {{"cpu_governor", governor},
+                 {"cpu_model", known(model_of(root))},
                  {"cpu_turbo", boost},
                  {"load_average", load},
                  {"processors_allowed", std::to_string(allowed)},

@@ -11,6 +11,7 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 BENCH = os.path.join(HERE, "..", "..", "bench")
 sys.path.insert(0, BENCH)
+import collect  # noqa: E402
 import speed_page  # noqa: E402
 
 PROGRAM = os.environ["RECOLLECT_PROGRAM"]
@@ -73,6 +74,13 @@ class Tables(unittest.TestCase):
 
 
 class Collected(unittest.TestCase):
+    def test_a_cpu_is_named_with_its_threads_and_what_may_disturb_them(self):
+        meta = dict(device="host", concurrency="16", cpu_model="A Processor", load_average="0.2", threads_pinned="yes")
+        self.assertEqual(collect.device_of(meta), "A Processor, 16 threads")
+        self.assertEqual(collect.conditions_of(meta),
+                         ["conditions: governor unknown, turbo unknown, load before 0.2, threads pinned yes"])
+        self.assertEqual((collect.device_of({"device": "a GPU"}), collect.conditions_of({"device": "a GPU"})), ("a GPU", []))
+
     def test_a_result_file_keeps_every_row_with_its_origin(self):
         with tempfile.TemporaryDirectory() as folder:
             source, out = os.path.join(folder, "b.h5"), os.path.join(folder, "b.csv")
@@ -100,7 +108,7 @@ class Collected(unittest.TestCase):
         self.assertIn("bench --variants linear,softmax", origin[1])
         self.assertNotIn("/", origin[1])  # -o had the folder of this machine
         self.assertTrue(origin[-1].startswith("ceilings: bytes "), origin)
-        self.assertEqual(added[0], [*origin, origin[1], origin[-1]])
+        self.assertEqual(added[0], [*origin, *origin[1:2], *origin[3:]])
         self.assertEqual([(r["variant"], r["T"]) for r in added[1]], [("softmax", "64"), ("linear", "32"), ("softmax", "32")])
         self.assertEqual(added[1][1:], rows)
         self.assertIn("is of another device", refused.stderr)
