@@ -49,6 +49,7 @@ void clear_rest(const LayerInputs &inputs, const Shape &shape, Numbers &data) {
 
 /// The results of all texts, from those of each.
 Output joined(const Variant &variant, const LayerInputs &inputs, const std::function<Output(size_t)> &of_text) {
+  if (!inputs.packed) return of_text(0);
   const Shape &n = inputs.all.shape;
   Output all{Numbers(n.heads() * size_t(n.T) * size_t(n.Dv)), {}, variant.state_shape(n, inputs.params)};
   for (size_t text = 0; text < inputs.texts.size(); ++text) {
@@ -78,7 +79,7 @@ Sequence joined_gradients(const Variant &variant, const LayerInputs &inputs,
   return all;
 }
 
-/// The jobs of the texts that have steps, as one; `result` of a text's number and its job.
+/// The jobs of the texts that have steps, as one. join(f) is the result, where f(text) is that of a text's job.
 template <class AnyJob, class Prepare, class Join>
 AnyJob one_after_another(const LayerInputs &inputs, const Prepare &prepare, const Join &join) {
   const auto jobs = std::make_shared<std::map<size_t, AnyJob>>();
@@ -145,10 +146,18 @@ BackwardJob prepare_backward(const Variant &variant, const LayerInputs &inputs, 
 
 Output forward(const Variant &variant, const LayerInputs &inputs, const Run &run,
                const std::function<void(const std::string &)> &told) {
-  const Job job = prepare(variant, inputs, run);
-  job.reset();
-  job.launch();
-  Output all = job.fetch();
+  Output all;
+  if (takes_packed(variant, inputs, run)) {
+    const Job job = prepare(variant, inputs, run);
+    job.reset();
+    job.launch();
+    all = job.fetch();
+  } else { // one text at a time in memory
+    all = joined(variant, inputs, [&](size_t text) {
+      Sequence cut;
+      return forward(variant, sequence_in(inputs, text, cut), run);
+    });
+  }
   if (divergence(all, inputs.all.shape).empty() && !variant.worst_condition) return all;
   std::vector<TextResults> found = by_text(inputs, std::move(all), {});
   each_text(inputs, [&](size_t text) {
