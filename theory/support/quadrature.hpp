@@ -12,7 +12,7 @@
 namespace recollect::theory {
 /// A number and a bound on its error.
 struct Integral {
-  double value, error;
+  double value, error = 0;
 };
 
 /// Nodes with Kronrod's weights and, at every second node, those of the Gauss rule. An integrand is evaluated once; the
@@ -27,9 +27,10 @@ struct Rule {
     }
     return {fine, std::fabs(fine - gauss) + inherited};
   }
+  /// Of f(x), which is a number or an Integral.
   template <class F> Integral integral(const F &f) const {
     std::vector<Integral> values;
-    for (double x : nodes) values.push_back({f(x), 0});
+    for (double x : nodes) values.push_back(Integral{f(x)});
     return sum(values);
   }
 };

@@ -182,7 +182,7 @@ Claim snr_exp_typo() {
                     "given the probe",
                     "The right-hand side of the same line, from which the text goes on, has the norm inside."));
   c.exactly("The norm belongs inside the exponential, as on the right.");
-  c.because("A misplaced bracket; the derivation continues with the right form.");
+  c.because("A bracket is misplaced.");
   c.runs({"exp_unnormalized", "solu"});
   c.takes({key_width_param(16, 2, 256), real_param("tau", 2, 1.05, 1000, "temperature"),
            real_param("square", 16, 1.5, 1000, "$|k_i|^2$ of the probe")});

@@ -123,10 +123,8 @@ Claim snr_log2n() {
     points.limit("$log(N)/2$ over $sqrt(d)$ as d grows",
                  limit_in_root([&](int d) { return 0.5 / std::sqrt(d) * pairs[d]; }), 1);
     points
-        .limit("d over $log^2 N$ as d grows", limit_in_root([&](int d) {
-                 return Integral{double(d), 0} / (pairs[d] * pairs[d]);
-               }),
-               0.25)
+        .limit("d over $log^2 N$ as d grows",
+               limit_in_root([&](int d) { return Integral{double(d)} / (pairs[d] * pairs[d]); }), 0.25)
         .but_not("$d = log^2(N) / 2$", 0.5);
     auto base = points.limit("$sqrt(d) - log(N)/2$ as d grows",
                              limit_in_root([&](int d) { return -0.5 * pairs[d] + std::sqrt(d); }), 3);
@@ -137,7 +135,7 @@ Claim snr_log2n() {
     const Integral pairs = -1 * log(pair_noise(d, root, protocol.seed)),
                    own = -1 * log(pair_noise_given(d, root, d, protocol.seed)),
                    fixed = -2 / std::log(2) * log(pair_noise(d, 2, protocol.seed)),
-                   linear = Integral{1, 0} / mean_noise(linear_law(), d, 1, protocol.seed),
+                   linear = Integral{1} / mean_noise(linear_law(), d, 1, protocol.seed),
                    intercept = -0.5 * pairs + root;
     points.statement("$log N$ at $SNR^-1 = 1$ in the mean, as printed", pairs, 2 * (root - 1));
     points.obligation("$log N$ at $SNR^-1 = 1$ in the mean", pairs, d / 2.0 * std::log(1 + 4 * (root - 1) / d))

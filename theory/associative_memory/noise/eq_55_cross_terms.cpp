@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the inverse SNR assumes of values (000 Eq 55-57): independent, of mean zero, of about equal norms.
 #include "theory/associative_memory/noise/noise_points.hpp"
+#include "theory/support/stored.hpp"
 
 namespace recollect::theory {
 namespace {
@@ -109,24 +110,14 @@ Claim snr_value_mean() {
 
 /// E|v_j|^2 times E 1/|v_i|^2 for Gaussian values that the linear memory stores at a key of norm 1 and gives back.
 Integral norm_ratio(int dv, std::uint64_t seed) {
-  const auto squares = [&](const Rule &lengths) {
-    Sequence s = of_shape({int(lengths.nodes.size()), 1, 1, 4, dv});
-    s.k.assign(lengths.nodes.size() * 4, 0.5), s.q = s.k;
-    const Vector direction = unit_vector(dv, seed);
-    for (double length : lengths.nodes)
-      for (double u : direction) s.v.push_back(length * u);
-    const Vector o = run("linear", s).o;
-    std::vector<Integral> found;
-    for (size_t m = 0; m < lengths.nodes.size(); ++m) {
-      const double square = inner(&o[m * dv], &o[m * dv], dv);
-      found.push_back({square, 4 * (dv + 8) * epsilon_of(Real::f64) * square});
-    }
-    return found;
+  const Dense direction(1, dv, unit_vector(dv, seed));
+  const auto square = [&](double length) {
+    const Vector o = run("linear", stored({1, 1, 1, 4, dv}, Vector(4, 0.5), (length * direction).data)).o;
+    const double found = inner(o, o);
+    return Integral{found, 4 * (dv + 8) * epsilon_of(Real::f64) * found};
   };
-  const Rule growing = length_rule(dv, -1, 0), falling = length_rule(dv, 1, 0);
-  std::vector<Integral> inverse;
-  for (const Integral &square : squares(falling)) inverse.push_back(Integral{1, 0} / square);
-  return growing.sum(squares(growing)) * falling.sum(inverse);
+  return length_rule(dv, -1, 0).integral(square) *
+         length_rule(dv, 1, 0).integral([&](double length) { return Integral{1} / square(length); });
 }
 
 Claim snr_value_norm() {

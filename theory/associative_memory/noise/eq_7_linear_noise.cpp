@@ -122,13 +122,12 @@ Claim snr_sqrt_correction() {
   c.runs({"linear", "relu_kernel"}), c.takes({key_width_param(64, 3, 256)}), c.at({{{"d", 16}}, {}});
   return measure(c, [](Points &points, Seed seed, int d) {
     const Rule lengths = length_rule(d, -2, 0);
-    std::vector<Integral> first, second;
-    for (double length : lengths.nodes) {
-      const Integral square = Integral{1, 0} / noise_given_probe(linear_law(), d, 1, length, seed);
-      first.push_back(square), second.push_back({square.value * square.value, 2 * square.value * square.error});
-    }
-    const auto denominator = [&](const KernelLaw &law) { return Integral{1, 0} / mean_noise(law, d, 1, seed); };
-    const Integral mean = lengths.sum(first), square = lengths.sum(second);
+    const auto of_probe = [&](double length) {
+      return Integral{1} / noise_given_probe(linear_law(), d, 1, length, seed);
+    };
+    const auto denominator = [&](const KernelLaw &law) { return Integral{1} / mean_noise(law, d, 1, seed); };
+    const Integral mean = lengths.integral(of_probe),
+                   square = lengths.integral([&](double length) { return of_probe(length) * of_probe(length); });
     const double variance = square.value - mean.value * mean.value, error = square.error + 2 * mean.value * mean.error;
     points.obligation("mean of the denominator over probes", mean, d);
     const double spread = std::sqrt(variance);

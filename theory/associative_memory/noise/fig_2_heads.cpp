@@ -18,7 +18,7 @@ Claim fig2_head_noise() {
       {integer_param("D", 192, 10, 256, "width of all heads together"), integer_param("heads", 12, 2, 32, "heads")});
   return measure(c, [](Points &points, const Protocol &protocol, int D, int most) {
     for (const KernelLaw &law : {linear_law(), exp_law()}) {
-      Integral wider{0, 0};
+      Integral wider{0};
       for (int heads : protocol.point ? std::vector<int>{1, most} : std::vector<int>{1, 3, 12}) {
         const double d = double(D / heads), tau = std::sqrt(d);
         if (d < 5 || D % heads) usage_error("heads must divide D into widths of at least 5");

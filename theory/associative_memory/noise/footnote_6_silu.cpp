@@ -14,7 +14,7 @@ Integral excess(double s) {
     const double p = sigmoid(x), square = x > 0 ? -p * (1 - p) - (1 - p) : p * p; // sigma^2 - 1 and sigma^2
     return x * x * square * std::exp(-x * x / (2 * s)) / std::sqrt(2 * M_PI * s);
   };
-  Integral all{0, 0};
+  Integral all{0};
   const double edges[] = {-60, -20, -8, -3, 0, 3, 8, 20, 60};
   for (int i = 0; i < 8; ++i) all = all + panel(edges[i], edges[i + 1]).integral(integrand);
   return all;

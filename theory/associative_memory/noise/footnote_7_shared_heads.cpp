@@ -69,8 +69,7 @@ Integral mean_product(int d, bool same, std::uint64_t seed) {
   Vector across = Stream(seed, "shared heads/difference").normals(d);
   const double leak = inner(across, along);
   for (int c = 0; c < d; ++c) across[c] = same ? 0 : across[c] - leak * along[c];
-  std::vector<Integral> means;
-  for (double x : lengths.nodes) {
+  return lengths.integral([&](double x) {
     const double length = stretch * x;
     const Rule z = normal_rule(length / tau);
     const int nodes = int(z.nodes.size()), T = nodes + 2; // the last two steps write nothing and read with q and q'
@@ -91,9 +90,8 @@ Integral mean_product(int d, bool same, std::uint64_t seed) {
       const double units = 8.0 * (d + 4) * (1 + std::fabs(z.nodes[j]) * length / tau);
       products.push_back({product, units * epsilon_of(Real::f64) * product});
     }
-    means.push_back(z.sum(products));
-  }
-  return lengths.sum(means);
+    return z.sum(products);
+  });
 }
 Integral shared_of_exp(int d, std::uint64_t seed) { return mean_product(d, false, seed) / mean_product(d, true, seed); }
 

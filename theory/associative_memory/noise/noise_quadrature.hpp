@@ -150,7 +150,7 @@ inline std::vector<Rule> normal_rules(double low, double high, double width) {
 inline std::vector<Integral> noise_given_probes(const KernelLaw &law, int d, double tau, const Vector &lengths,
                                                 const Stored &stored, std::uint64_t seed) {
   const auto [shortest, longest] = std::minmax_element(lengths.begin(), lengths.end());
-  std::vector<Integral> given(lengths.size(), Integral{0, 0});
+  std::vector<Integral> given(lengths.size(), Integral{0});
   for (const Rule &z : normal_rules(centre_of_mass(law, tau, *shortest), centre_of_mass(law, tau, *longest), 6)) {
     refuse_overflow(law, d, tau, *longest, *std::max_element(z.nodes.begin(), z.nodes.end()));
     const auto noise = noises_at(law, d, tau, lengths, z.nodes, stored, seed);
@@ -167,8 +167,6 @@ inline Integral mean_noise(const KernelLaw &law, int d, double tau, std::uint64_
   const Rule lengths = length_rule(d, law.power, law.tempered ? decay_rate(tau) : 0);
   constexpr int many = 32; // with more pairs than this, common nodes take less work
   if (stored.others.rows >= many) return lengths.sum(noise_given_probes(law, d, tau, lengths.nodes, stored, seed));
-  std::vector<Integral> given;
-  for (double length : lengths.nodes) given.push_back(noise_given_probe(law, d, tau, length, seed, stored));
-  return lengths.sum(given);
+  return lengths.integral([&](double length) { return noise_given_probe(law, d, tau, length, seed, stored); });
 }
 } // namespace recollect::theory
