@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sum of outer products (000 Eq 1, 4, 32): what it stores, and what a read returns.
-#include "theory/associative_memory/delta_rule/stored_reads.hpp"
+#include "theory/associative_memory/delta_rule/runs.hpp"
 
 namespace recollect::theory {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // When the sum of outer products gives back what was stored (000 after Eq 4): for at most d orthonormal keys.
 #include "harness/numerics/keys.hpp"
-#include "theory/associative_memory/delta_rule/stored_reads.hpp"
+#include "theory/associative_memory/delta_rule/runs.hpp"
 #include "theory/support/sampling.hpp"
 
 namespace recollect::theory {

@@ -69,6 +69,24 @@ inline Dense written(const Dense &A, const Dense &v, const DeltaFormerRun &run =
   return u_of(s, run);
 }
 
+/// Points where Assumption 2 of Theorem 1 requires f(x) = x.
+inline const Vector integers{-1, 0, 1, 2};
+
+/// The layer's f of Assumption 2 at each x: with k_1 = 1, w_2 = x, v_1 = 1 and v_2 = 0 it has u_2 = -f(k_1 . w_2).
+inline Vector similarity_of_layer(const Vector &x, const std::string &kappa1, Assignments more = {}) {
+  Sequence s = of_shape({1, int(x.size()), 2, 2, 1});
+  for (double of : x) {
+    const double k[] = {1, 0, 0, 1}, w[] = {0, 0, of, 0}, q[] = {0, 0, 0, -1}, v[] = {1, 0};
+    s.k.insert(s.k.end(), k, k + 4), s.w.insert(s.w.end(), w, w + 4), s.q.insert(s.q.end(), q, q + 4);
+    s.v.insert(s.v.end(), v, v + 2);
+  }
+  more["kappa1"] = kappa1, more["kappa2"] = "linear";
+  const Vector o = run("delta_former", s, more).o;
+  Vector f;
+  for (size_t head = 0; head < x.size(); ++head) f.push_back(o[2 * head + 1]);
+  return f;
+}
+
 /// Rounding units of U = (I + A)^{-1} V by two routes: n |(I + A)^{-1}| |I + A| of the largest u (000 Eq 51).
 inline double solve_units(const Dense &A, const Dense &U) {
   const Dense system = Dense::identity(A.rows) + A;

@@ -2,7 +2,7 @@
 // Grouped lookups on u (000 E.2, Eq 111). A sum of four exponentials with w^j = j k equals f(x) = x at -1, 0, 1 and 2,
 // but on no neighbourhood of these points. Sums of linear similarities stay linear. lookup_cache.cpp measures what such
 // lookups store.
-#include "theory/associative_memory/tracking/similarity_of_layer.hpp"
+#include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
 #include "theory/associative_memory/tracking/swaps.hpp"
 
 namespace recollect::theory {

@@ -2,9 +2,9 @@
 // The power series of the exp kernel as a feature map (000 Eq 11-12), and the order at which a number format cuts the
 // series off (footnote 5). The features go through the linear layer: with one pair of value 1 the read is
 // phi(q).phi(k).
-#include "theory/associative_memory/delta_rule/vector_pair.hpp"
+#include "theory/associative_memory/similarity/vector_pair.hpp"
+#include "theory/support/features.hpp"
 #include "theory/support/measure.hpp"
-#include "theory/support/mercer.hpp"
 #include <boost/math/special_functions/binomial.hpp>
 #include <boost/math/special_functions/gamma.hpp>
 
@@ -141,8 +141,8 @@ Claim mercer_truncation_7_8() {
                         "Nothing follows: it is a remark on an experiment, not a law."));
   c.exactly("The order is 7 or 8 in bf16 for $x$ in [1.75, 2.70], but 3 at $x = 0.5$ and 17 at 8. In fp32 it is 10 at "
             "$x = 1$ and 27 at 8 (mercer_truncation_law).");
-  c.because("The text is a remark on experiments. It gives neither format nor arguments nor tolerance. $x = 8$ is the "
-            "product of a key of width 64 with itself, divided by $tau = sqrt(d)$.");
+  c.because("The text is a remark on experiments. $x = 8$ is the product of a key of width 64 with itself, divided by "
+            "$tau = sqrt(d)$.");
   c.runs({"linear", "exp_unnormalized"}), c.takes(truncation_params);
   c.at({{{"x", 0.5}}, {}, {{"format", "fp32"}, {"x", 1}}, {{"format", "fp32"}}});
   c.last([around](Points &points, const Protocol &) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels as inner products of features (000 Eq 8-9): which similarities have a feature map, and the finite maps, exact
 // and random, that layers use in place of the features of the exp kernel.
-#include "theory/associative_memory/delta_rule/vector_pair.hpp"
+#include "theory/associative_memory/similarity/vector_pair.hpp"
 #include "theory/support/features.hpp"
 #include "theory/support/measure.hpp"
 #include "theory/support/sampling.hpp"

@@ -2,7 +2,7 @@
 // Assumption 1 of 000 Theorem 1: n unit keys with inner products of at most eps < 1/8. Why 1/8, what happens at exactly
 // 1/8, and whether random keys satisfy it at the sizes of §3.2.
 #include "theory/associative_memory/tracking/packing.hpp"
-#include "theory/associative_memory/tracking/theorem_1_premise.hpp"
+#include "theory/associative_memory/tracking/swaps.hpp"
 
 namespace recollect::theory {
 namespace {

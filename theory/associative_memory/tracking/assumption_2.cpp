@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Assumption 2 of 000 Theorem 1, f = x on a neighbourhood of every x in {-1, 0, 1, 2}, and the rounding function (E.2).
-#include "theory/associative_memory/tracking/similarity_of_layer.hpp"
+#include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
 #include "theory/associative_memory/tracking/swaps.hpp"
 
 namespace recollect::theory {

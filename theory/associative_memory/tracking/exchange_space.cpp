@@ -150,8 +150,7 @@ Claim value_width() {
   c.exactly("$n$ different values need only $d_v = ceil(log2 n)$ channels. The linear state then has $n d_v$ numbers, "
             "which is $O(n log n)$ as well. The cache is larger at every $n$, by the factor $2 (d_k + d_v) / d_v$, "
             "which is 34 at $n = 256$, $d = 128$. The state has $n^2$ numbers only if $d_v = n$.");
-  c.because("The text counts the state at $d_v = d_k = n$ and the cache at $d_v = d_k = d$. With footnote 12 this is "
-            "fair (e3_space).");
+  c.because("The text counts the state at $d_v = d_k = n$ and the cache at $d_v = d_k = d$.");
   c.runs({"delta_former", "delta_net"}), c.takes({integer_param("n", 256, 128, 256, "elements, a power of two")});
   return measure(c, [](Points &points, Seed seed, int n) {
     const int d = 128, dv = int(std::ceil(std::log2(n)));

@@ -5,7 +5,7 @@
 // softmax read of position 1 sees the steps that move its token (round tracks in either order: theorem1_order). Every
 // step reads position 1 by the dual query of key 1 (q.k_1 = 1, q.k_j = 0) times `sharpness`, with kappa_2 = softmax.
 // The answer is the largest channel. "none" is beta = 0, so that u = v: softmax attention.
-#include "theory/associative_memory/tracking/theorem_1_premise.hpp"
+#include "theory/associative_memory/tracking/swaps.hpp"
 #include <numeric>
 
 namespace recollect::theory {
@@ -41,8 +41,7 @@ template <class Pair> Exchanges exchanges(size_t stories, int n, int swaps, cons
 Exchanges draw_exchanges(int stories, int n, int swaps, std::uint64_t seed) {
   return exchanges(stories, n, swaps, [&](size_t story, int swap) {
     const Stream pairs(seed, "figure 4/pairs", story);
-    const int x = int(pairs.below(2 * size_t(swap), n)),
-              y = (x + 1 + int(pairs.below(2 * size_t(swap) + 1, n - 1))) % n;
+    const auto [x, y] = two_of(pairs, 2 * size_t(swap), n);
     return std::pair(std::min(x, y), std::max(x, y));
   });
 }

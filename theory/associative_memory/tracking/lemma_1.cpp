@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // 000 Lemma 1 (E.1.1), on which the proof of Theorem 1 rests: f is linear on differences of almost orthogonal keys.
-#include "theory/associative_memory/tracking/theorem_1_premise.hpp"
+#include "theory/associative_memory/tracking/swaps.hpp"
 
 namespace recollect::theory {
 namespace {

@@ -56,7 +56,7 @@ Claim thomson() {
             "(Grassmannian packing). For six vectors in three dimensions Thomson's problem gives the octahedron, whose "
             "opposite corners are as far from orthogonal as possible. The packing problem gives the diagonals of the "
             "icosahedron.");
-  c.because("Only the name is wrong. packing_random and packing_structured measure what the text says about packing.");
+  c.because("The claims packing_random and packing_structured measure what the text says about packing.");
   return measure(c, [](Points &points, Seed seed) {
     const Params at = labels({{"n", n}, {"d", d}});
     const Vector charges = settled_charges(seed), diagonals = icosahedron_diagonals();

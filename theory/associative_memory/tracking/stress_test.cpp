@@ -2,7 +2,7 @@
 // 000 §3.2 at fixed keys, without training. In the stress test the linear kernel exchanges by reflections, which are
 // exact for orthonormal keys only, so up to n = d; round stays exact beyond. Rotary embeddings make keys and queries no
 // longer match.
-#include "theory/associative_memory/tracking/theorem_1_premise.hpp"
+#include "theory/associative_memory/tracking/swaps.hpp"
 #include "theory/support/sampling.hpp"
 
 namespace recollect::theory {
@@ -99,8 +99,8 @@ Vector untouched(size_t first, size_t stories, int n, int swaps, std::uint64_t s
     const Stream pairs(seed, "participation/pairs", story);
     std::vector<char> touched(n, 0);
     for (int swap = 0; swap < swaps; ++swap) {
-      const int a = int(pairs.below(2 * size_t(swap), n));
-      touched[a] = 1, touched[(a + 1 + int(pairs.below(2 * size_t(swap) + 1, n - 1))) % n] = 1;
+      const auto [a, b] = two_of(pairs, 2 * size_t(swap), n);
+      touched[a] = touched[b] = 1;
     }
     shares.push_back(double(std::count(touched.begin(), touched.end(), 0)) / n);
   }

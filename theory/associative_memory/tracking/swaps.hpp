@@ -24,9 +24,36 @@ struct SwapStory {
   Vector values;     // [n] the value of each key at the end
 };
 
+/// Two different elements of n, by the numbers `at` and `at` + 1 of a stream.
+inline std::pair<int, int> two_of(const Stream &draws, size_t at, int n) {
+  const int x = int(draws.below(at, n));
+  return {x, (x + 1 + int(draws.below(at + 1, n - 1))) % n};
+}
+
 /// One set of keys, [n,d].
 inline Dense key_rows(const KeySet &set, std::uint64_t seed) { return Dense(set.n, set.d, make_keys(set, 1, seed)); }
 inline double coherence(const Dense &keys) { return recollect::coherence(keys.data, keys.rows, keys.columns); }
+
+// Sets of keys that satisfy Assumption 1 of Theorem 1; others are refused.
+inline const KeySet leaning{"equicorrelated", 10, 10, 0.12}; // coherence just under 1/8
+
+inline Params describe(const KeySet &keys) { return labels({{"keys", keys.kind}, {"n", keys.n}, {"d", keys.d}}); }
+
+inline std::vector<ParamSpec> key_params(int swaps) {
+  return {integer_param("n", 10, 2, 4096, "elements"), integer_param("d", 10, 1, 4096, "key width"),
+          integer_param("swaps", swaps, 1, 100000, "exchanges"), keys_param("equicorrelated"),
+          real_param("cosine", 0.12, -1, 1, "inner product of equicorrelated keys")};
+}
+inline KeySet keys_of(const Params &p) { return {p.text("keys"), p.integer("n"), p.integer("d"), p.real("cosine")}; }
+
+/// The keys of this set. Assumption 1 must hold for them; otherwise it is a usage error.
+inline Dense keys_at(const KeySet &keys, std::uint64_t seed) {
+  const Dense rows = key_rows(keys, seed);
+  if (!(coherence(rows) < 0.125))
+    usage_error("Theorem 1 asks for unit keys of coherence below 1/8; at " + describe(keys).str() + " it is " +
+                number(coherence(rows)));
+  return rows;
+}
 
 /// The sequence for the keys [n,d]. `sign` = -1 gives the theorem's keys k_a - k_b, +1 gives k_a + k_b.
 inline SwapStory tell_swaps(const Dense &keys, int swaps, std::uint64_t seed, Order order = Order::later_minus_earlier,
@@ -53,7 +80,7 @@ inline SwapStory tell_swaps(const Dense &keys, int swaps, std::uint64_t seed, Or
       if (order == Order::any && (t - n) % 3 == 2) {
         std::swap(a, b);
       } else {
-        const int x = int(pairs.below(3 * size_t(t), n)), y = (x + 1 + int(pairs.below(3 * size_t(t) + 1, n - 1))) % n;
+        const auto [x, y] = two_of(pairs, 3 * size_t(t), n);
         a = std::max(x, y), b = std::min(x, y);
         if (order == Order::any && pairs.bits(3 * size_t(t) + 2) & 1) std::swap(a, b);
       }

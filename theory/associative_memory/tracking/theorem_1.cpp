@@ -5,7 +5,7 @@
 // Values are integers. With f = round every quantity of Eq 41-42 is then an integer, and floating-point arithmetic
 // makes no error. So the reads must be right to the last bit, in every form and real type.
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
-#include "theory/associative_memory/tracking/theorem_1_premise.hpp"
+#include "theory/associative_memory/tracking/swaps.hpp"
 
 namespace recollect::theory {
 namespace {

@@ -3,7 +3,7 @@
 // learned. It consists of a query, which starts at random, and the scale of the logits. Our choices where the text is
 // silent: kappa_2 = kappa_1, straight-through gradients of rounding, one head, Adam with a rate that falls from .05 to
 // 0, a new text per step.
-#include "theory/associative_memory/tracking/theorem_1_premise.hpp"
+#include "theory/associative_memory/tracking/swaps.hpp"
 #include "theory/support/training.hpp"
 
 namespace recollect::theory {
@@ -27,21 +27,17 @@ Text tell(const Dense &keys, const Dense &products, const Kernel &f, std::uint64
       held.push_back(t), plus.push_back(t), minus.push_back(-1);
       for (int c = 0; c < d; ++c) text.k(t, c) = text.u(t, c) = keys(t, c);
     } else {
-      const int x = int(draws.below(2 * std::uint64_t(t), std::uint64_t(n))),
-                y = (x + 1 + int(draws.below(2 * std::uint64_t(t) + 1, std::uint64_t(n - 1)))) % n;
+      const auto [x, y] = two_of(draws, 2 * size_t(t), n);
       plus.push_back(std::max(x, y)), minus.push_back(std::min(x, y));
       for (int c = 0; c < d; ++c) text.k(t, c) = keys(plus.back(), c) - keys(minus.back(), c);
-      std::swap(held[size_t(x)], held[size_t(y)]);
+      std::swap(held[x], held[y]);
     }
     text.answer.push_back(held[0]);
   }
   Dense weights(T, T);
   for (int t = 0; t < T; ++t) {
-    const auto with = [&](int key) {
-      return products(plus[size_t(t)], key) - (minus[size_t(t)] < 0 ? 0 : products(minus[size_t(t)], key));
-    };
-    for (int i = 0; i < t; ++i)
-      weights(t, i) = f(with(plus[size_t(i)]) - (minus[size_t(i)] < 0 ? 0 : with(minus[size_t(i)])));
+    const auto with = [&](int key) { return products(plus[t], key) - (minus[t] < 0 ? 0 : products(minus[t], key)); };
+    for (int i = 0; i < t; ++i) weights(t, i) = f(with(plus[i]) - (minus[i] < 0 ? 0 : with(minus[i])));
   }
   text.u = solve_unit_lower(weights, text.u);
   return text;
@@ -69,20 +65,20 @@ public:
       for (int j = 0; j < n; ++j) largest = std::max(largest, scale * logits(i, j));
       for (int j = 0; j < n; ++j) sum += wrong(i, j) = std::exp(scale * logits(i, j) - largest);
       for (int j = 0; j < n; ++j) {
-        wrong(i, j) = (wrong(i, j) / sum - (j == text.answer[size_t(steps[size_t(i)])])) / asked;
+        wrong(i, j) = (wrong(i, j) / sum - (j == text.answer[steps[i]])) / asked;
         gradient[width] += wrong(i, j) * scale * logits(i, j);
       }
     }
     const Dense of_reads = scale * (wrong * keys_);
     Vector later(width, 0.0); // of all reads from this step on
     for (int t = text.k.rows, i = asked; t-- > 0;) {
-      if (i > 0 && steps[size_t(i) - 1] == t) {
+      if (i > 0 && steps[i - 1] == t) {
         --i;
-        for (int c = 0; c < width; ++c) later[size_t(c)] += of_reads(i, c);
+        for (int c = 0; c < width; ++c) later[c] += of_reads(i, c);
       }
       double weight = 0; // the derivative in f(q . k_t), taken straight through f
-      for (int c = 0; c < width; ++c) weight += later[size_t(c)] * text.u(t, c);
-      for (int c = 0; c < width; ++c) gradient[size_t(c)] += weight * text.k(t, c);
+      for (int c = 0; c < width; ++c) weight += later[c] * text.u(t, c);
+      for (int c = 0; c < width; ++c) gradient[c] += weight * text.k(t, c);
     }
     adam(gradient);
   }
@@ -97,7 +93,7 @@ public:
     const Dense logits = Dense(T, width, reads_by(kernel, s)) * transpose(keys_);
     int right = 0;
     for (int t = n; t < T; ++t) {
-      const int answer = text.answer[size_t(t)];
+      const int answer = text.answer[t];
       bool largest = true;
       for (int j = 0; j < n; ++j) largest = largest && (j == answer || logits(t, j) < logits(t, answer));
       right += largest;
@@ -111,11 +107,11 @@ private:
     Vector sum(width, 0.0);
     for (int t = 0, i = 0; i < int(steps.size()); ++t) {
       double score = 0;
-      for (int c = 0; c < width; ++c) score += learned_[size_t(c)] * text.k(t, c);
+      for (int c = 0; c < width; ++c) score += learned_[c] * text.k(t, c);
       score = f_(score);
-      for (int c = 0; c < width; ++c) sum[size_t(c)] += score * text.u(t, c);
-      if (steps[size_t(i)] != t) continue;
-      for (int c = 0; c < width; ++c) reads(i, c) = sum[size_t(c)];
+      for (int c = 0; c < width; ++c) sum[c] += score * text.u(t, c);
+      if (steps[i] != t) continue;
+      for (int c = 0; c < width; ++c) reads(i, c) = sum[c];
       ++i;
     }
     return reads;

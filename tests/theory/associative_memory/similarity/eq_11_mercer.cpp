@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/core/error.hpp"
 #include "tests/theory/examine.hpp"
-#include "theory/support/mercer.hpp"
+#include "theory/support/features.hpp"
 
 namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)

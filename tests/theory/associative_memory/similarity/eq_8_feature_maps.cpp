@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/core/error.hpp"
 #include "tests/theory/examine.hpp"
-#include "theory/associative_memory/delta_rule/vector_pair.hpp"
+#include "theory/associative_memory/similarity/vector_pair.hpp"
 
 namespace recollect {
 BOOST_AUTO_TEST_SUITE(theory)

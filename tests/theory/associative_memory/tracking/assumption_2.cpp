@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/theory/examine.hpp"
-#include "theory/associative_memory/tracking/similarity_of_layer.hpp"
+#include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
 
 namespace recollect {
 using namespace recollect::theory;
