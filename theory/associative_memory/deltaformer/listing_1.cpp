@@ -152,8 +152,7 @@ Claim comment_iteration() {
   c.is_refuted(slip("Listing 1, comment at the inverse: $a_{i+1}$, $b_{i+1} = a_i b_i + b_i b_i$.", "none",
                     "Eq 100, on the next page, has the iteration right."));
   c.exactly("$a_{i+1} = a_i + a_i b_i$ and $b_{i+1} = b_i b_i$, as in Eq 100.");
-  c.because("The comment gives one expression for two names, and $a_i$ is missing in it. Eq 100, one page later, has "
-            "the right iteration.");
+  c.because("The comment gives one expression for two names, and $a_i$ is missing in it.");
   c.takes({integer_param("C", 8, 3, 128, "chunk length")});
   return measure(c, [](Points &points, Seed seed, int C) {
     const int steps = ceil_log2(C) - 1;

@@ -78,7 +78,7 @@ Claim strict() {
   c.exactly("A counter-example is $A1 = V = I$ and $dA = -a$ on the first subdiagonal of a 3 x 3 matrix: the square of "
             "$dA$ adds an entry, and the norm of the change is $a (a + sqrt(a^2 + 4)) / 2 > a$. Divided by $1 - "
             "|A1^{-1}| |dA|$, the bound holds exactly.");
-  c.because("The text writes 'about' before the bound: it is meant to first order (eq51_perturbation).");
+  c.because("The bound is meant to first order (eq51_perturbation).");
   c.runs({"delta_former"}), c.takes({real_param("norm", 0.5, 0.01, 0.9, "a, where dA is -a on the first subdiagonal")});
   return measure(c, [](Points &points, double a) {
     const auto change = [&](int size) {

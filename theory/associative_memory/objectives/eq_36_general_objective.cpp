@@ -153,8 +153,8 @@ Claim misplaced_diagonal() {
                     "The first line of Eq 69 and Table 2 have the diagonal inside the norm."));
   c.exactly("The printed form is a matrix times a number. The intended term is $1/2 ||diag(sqrt(1-lambda)) S||_F^2$, "
             "as in Table 2.");
-  c.because("The first line of Eq 69, $1/2 tr(S^T S) - 1/2 tr(S^T diag(lambda) S)$, and Table 2 are right. The second "
-            "line moves the diagonal matrix out of the norm.");
+  c.because("The second line of Eq 69 moves the diagonal matrix out of the norm. The first line, $1/2 tr(S^T S) - 1/2 "
+            "tr(S^T diag(lambda) S)$, is right.");
   c.takes(sizes), c.at(suite);
   return measure(c, [](Points &points, Seed seed, int dv, int d) {
     const Dense S = normal_matrix(dv, d, seed, "eq 36/S");

@@ -122,8 +122,7 @@ Claim gated_normaliser() {
   c.exactly("With $Z_t = lambda Z_{t-1} + kappa_t$ the decay is $lambda Z_{t-1}/Z_t$. It tends to $lambda$, as the "
             "decay in the table's row does. The weight of a write is $kappa_t/Z_t$, which tends to $1 - lambda$ at "
             "equal scores. So the update does not vanish.");
-  c.because("The text does not print the layer of [21]; §2.2 only inserts $diag(lambda)$ into $A_t$. If the normaliser "
-            "forgets as the memory does, every write keeps a fixed share.");
+  c.because("If the normaliser forgets as the memory does, every write keeps a fixed share.");
   c.runs({"gated_softmax"});
   c.takes({integer_param("t", 1000, 3, 4000, "step"), real_param("lambda", 0.9, 0.01, 0.99, "gate of every step")});
   c.at({{}, {{"t", 4}, {"lambda", 0.7}}});
