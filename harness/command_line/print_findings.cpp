@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Terminal output of `verify`: a summary by scope, then every claim.
+#include "harness/command_line/evidence.hpp"
 #include "harness/command_line/print.hpp"
 #include "harness/command_line/table.hpp"
 #include "harness/core/text.hpp"
@@ -71,11 +72,11 @@ std::string verdict_text(const Finding &f) {
   return name_of(f.verdict) + (beside.empty() ? "" : " (" + beside + ")");
 }
 
-/// The point that represents a claim: for a failed claim the worst failing point, if there is one; otherwise the point
-/// that decided the verdict.
+/// The point that represents a claim: for a failed claim the worst failing point, if there is one; otherwise the
+/// counter-example, which `explain` prints too, or the point that is nearest to its tolerance.
 const Point &decisive(const Finding &f) {
-  const Point *const broken = f.passed ? nullptr : first_of(f, unexpected);
-  return broken ? *broken : *first_of(f, [](const Point &) { return true; });
+  const Point *const broken = f.passed ? nullptr : first_of(f, unexpected), *const example = counter_example(f);
+  return broken ? *broken : example ? *example : *first_of(f, [](const Point &) { return true; });
 }
 
 void add_rows(Rows &rows, const Finding &f, bool every_point) {

@@ -28,6 +28,11 @@ class Action(unittest.TestCase):
         for name in re.search(r"with: \{(tests.*)\}", example)[1].split(", "):
             self.assertIn(f"\n  {name.split(':')[0]}:\n", ACTION)
 
+    def test_the_example_says_in_its_first_line_what_to_replace(self):
+        first, *rest = (ROOT / "examples/ci/kernels.yml").read_text(encoding="utf-8").splitlines()
+        name = re.search(r"^# Replace (\w+) in \"uses: \1/recollect\" by ", first)[1]
+        self.assertEqual(len([line for line in rest if f"uses: {name}/recollect@" in line]), 1)
+
     def run_step(self, step, folder, **environment):
         path = f"{folder}:{ROOT / 'reports/python'}:{ROOT / 'tests/python'}"
         kept = {

@@ -88,6 +88,23 @@ std::string row_of_x(const std::string &text) {
   return text.substr(start, text.find('\n', start) - start);
 }
 
+BOOST_AUTO_TEST_CASE(verify_and_explain_show_the_same_counter_example) {
+  const auto point = [](double n, double measured) {
+    Params params;
+    params.set("n", n);
+    return as_statement(exact_point(measured, 5, 1), params);
+  };
+  const Claim claim = expecting(Verdict::refuted, Scope::paper);
+  const Finding finding = conclude(claim, {point(8, 900), point(4, 7), rival_law(exact_point(1, 2, 1), "far", 9)});
+  std::ostringstream explained;
+  explain(explained, claim, &finding, {{"seed", "1"}, {"version", "1"}, {"git_commit", "0"}});
+  BOOST_TEST(explained.str().find("shown by    7 against 5 at n=4") != std::string::npos, explained.str());
+  std::istringstream row(row_of_x(printed({finding})));
+  std::string id, measured;
+  row >> id >> measured;
+  BOOST_TEST(measured == "7"); // not the one that is further off
+}
+
 BOOST_AUTO_TEST_CASE(a_claim_that_fails_says_where_in_its_own_row) {
   const Claim holds = expecting(Verdict::holds), refuted = expecting(Verdict::refuted, Scope::paper);
   const auto at = [](const char *variant, double chunk) {
