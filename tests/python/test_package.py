@@ -23,6 +23,7 @@ import kernels  # noqa: E402
 import recollect  # noqa: E402
 import recollect.testing as rt  # noqa: E402
 from recollect import arrays, safetensors  # noqa: E402
+from recollect.cases import saved  # noqa: E402
 from recollect.worker import worker  # noqa: E402
 
 
@@ -121,6 +122,14 @@ class Checks(unittest.TestCase):
         self.assertEqual(lines[0], "layer,form,type,case,part,row,head,verdict")
         self.assertEqual([(line.split(",")[4], line.split(",")[-1]) for line in lines[1:]],
                          [("o", "right"), ("state", "right"), ("o", "WRONG")])  # fmt: skip
+
+    def test_inputs_that_a_kernel_does_not_take_are_left_out(self):
+        cases = rt.battery(rt.layer("gated_delta_net2", without=["w", "beta"]))
+        self.assertGreater(len(cases), 10)
+        self.assertTrue(all({"lambda"} == {"beta", "lambda", "w"} & set(case.arrays) for case in cases))
+        with tempfile.TemporaryDirectory() as folder:
+            cases[0].save(f"{folder}/case.safetensors")
+            self.assertEqual(saved(f"{folder}/case.safetensors").layer.without, ("w", "beta"))
 
     def test_nothing_is_left_behind_in_the_folder(self):
         x = example()

@@ -25,6 +25,16 @@ BOOST_AUTO_TEST_CASE(is_gated_linear_with_one_gate) {
   check_reduction("retnet", s, "linear", s, {{"gamma", "1"}});
 }
 
+BOOST_AUTO_TEST_CASE(the_papers_gammas_of_two_heads_by_hand) {
+  // gated_linear with alpha = 31/32 in head 0 and 63/64 in head 1. S_1 = 32, S_2 = 32 alpha + 5; read with q = 1.
+  Sequence s = random_sequence({1, 2, 2, 1, 1}, 1);
+  s.q = s.k = {1, 1, 1, 1}, s.v = {32, 5, 32, 5}, s.alpha = {31. / 32, 31. / 32, 63. / 64, 63. / 64};
+  s.lambda.clear();
+  const Output out = forward(find_variant("gated_linear"), s);
+  check_close(out.o, {32, 36, 32, 36.5}, 0);
+  check_close(out.state, {36, 36.5}, 0);
+}
+
 BOOST_AUTO_TEST_CASE(with_a_gamma_per_head_it_is_gated_linear) { // in the paper gamma of head h is 1 - 2^{-5-h}
   const int T = 40, H = 3;
   Sequence all = random_sequence({1, H, T, 6, 5}, 6);
