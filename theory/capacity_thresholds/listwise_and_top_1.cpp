@@ -1,11 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
 // 2605.05189: how many Gaussian pairs a d x d linear memory holds depends on what counts as retrieved: d^2 ~ n for a
 // place among the strongest candidates, d^2 ~ n log n for the first place. Measured on the sum of outer products.
-#include "theory/capacity_thresholds/gaussian_pairs.hpp"
-#include "theory/support/claim_builder.hpp"
+#include "theory/support/measure.hpp"
+#include "theory/support/one_head.hpp"
 
 namespace recollect::theory {
 namespace {
+/// Means over memories, each averaged over its pairs.
+struct Margins {
+  Mean first;        // pairs whose value beats all others
+  Mean ahead;        // share of the other values that score at least as high as the right one
+  Mean mean, square; // of the margin between the right value and another one, over d^2 and d^4
+};
+
+/// Writes n Gaussian pairs of width d, then reads at each key and compares the read with every value. Every step first
+/// multiplies the state by `kept`; 1 gives the plain sum.
+Margins margins(int n, int d, int memories, Seed seed, double kept = 1) {
+  Sequence s;
+  s.shape = {memories, 1, 2 * n, d, d}; // all writes, then all reads
+  const size_t size = s.shape.heads() * s.shape.T * d, half = size_t(n) * d;
+  s.q.assign(size, 0), s.k.assign(size, 0), s.v.assign(size, 0);
+  const Stream keys(seed, "capacity/keys", n), values(seed, "capacity/values", n);
+  for (int m = 0; m < memories; ++m) {
+    const Vector k = keys.normals(half, m * half), v = values.normals(half, m * half);
+    std::copy(k.begin(), k.end(), s.k.begin() + 2 * m * half);
+    std::copy(k.begin(), k.end(), s.q.begin() + (2 * m + 1) * half);
+    std::copy(v.begin(), v.end(), s.v.begin() + 2 * m * half);
+  }
+  const Output out =
+      kept == 1 ? run("linear", s, {}, "chunked") : run("retnet", s, {{"gamma", number(kept)}}, "chunked");
+  Vector first, ahead, mean, square;
+  for (int m = 0; m < memories; ++m) {
+    double best = 0, beaten = 0, sum = 0, squares = 0;
+    for (int i = 0; i < n; ++i) {
+      const double *read = &out.o[(2 * m + 1) * half + size_t(i) * d];
+      const auto score = [&](int j) { return inner(&s.v[2 * m * half + size_t(j) * d], read, d); };
+      const double right = score(i);
+      int losses = 0;
+      for (int j = 0; j < n; ++j) {
+        if (j == i) continue;
+        const double margin = (right - score(j)) / (double(d) * d);
+        losses += margin <= 0, sum += margin, squares += margin * margin;
+      }
+      best += losses == 0, beaten += losses;
+    }
+    const double others = double(n) * (n - 1);
+    first.push_back(best / n), ahead.push_back(beaten / others);
+    mean.push_back(sum / others), square.push_back(squares / others);
+  }
+  return {mean_of(first), mean_of(ahead), mean_of(mean), mean_of(square)};
+}
+
+/// The difference of two independent means.
+Mean difference(const Mean &a, const Mean &b) {
+  return {a.mean - b.mean, std::hypot(a.standard_error, b.standard_error)};
+}
 
 Params place(int n, int d) { return labels({{"n", num(n)}, {"d", num(d)}}); }
 
@@ -33,8 +82,8 @@ Claim capacity_listwise() {
     points.wrong_system("share of values ahead at $d = 8$: $n = 64$ less $n = 16$",
                         at_most_point(difference(margins(64, 8, memories, protocol.seed).ahead, small.ahead), 0));
   });
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int d = p.integer("d"), n = d * d / 4, memories = (protocol.full() ? 4 : 1) * 100000 / n;
+  return measure(c, [](Points &points, const Protocol &protocol, int d) {
+    const int n = d * d / 4, memories = (protocol.full() ? 4 : 1) * 100000 / n;
     const double spread = (2.0 * n + 6 * d + 5) / (d * d);
     const Margins x = margins(n, d, memories, protocol.seed);
     points.statement("share of values ahead", at_most_point(x.ahead, spread / (1 + spread)));
@@ -61,16 +110,14 @@ Claim capacity_top_1() {
             "simulation. Two statements of the source are not measured: that no linear memory does better, and the "
             "conjecture that the best one needs $2 n ln(n)$. The abstract was read, not the paper.");
   c.runs({"linear"});
-  return c.measure([](Points &points, const Params &, const Protocol &protocol) {
+  return measure(c, [](Points &points, const Protocol &protocol) {
     const auto rate = [&](int n, double square) {
       const int memories = (protocol.full() ? 4 : 1) * 40 * 256 / n;
       return margins(n, int(std::lround(std::sqrt(square))), memories, protocol.seed).first;
     };
-    const auto plain = [&](int n) { return rate(n, 4.0 * n); };
-    const auto logarithmic = [&](int n) { return rate(n, 8 * n * std::log(n)); };
     const std::vector<int> sizes{16, 64, 256};
     std::vector<Mean> flat, grown;
-    for (int n : sizes) flat.push_back(plain(n)), grown.push_back(logarithmic(n));
+    for (int n : sizes) flat.push_back(rate(n, 4.0 * n)), grown.push_back(rate(n, 8 * n * std::log(n)));
     for (size_t i = 0; i + 1 < sizes.size(); ++i) {
       points.at(labels({{"n", num(sizes[i + 1])}}));
       const Mean fall = difference(flat[i + 1], flat[i]), rise = difference(grown[i + 1], grown[i]);
@@ -84,9 +131,7 @@ Claim capacity_top_1() {
     points.wrong_system("share of first places at $d^2 = 4 n$, $n = 256$", at_least_point(flat.back(), 0.95));
   });
 }
-
 } // namespace
 
 std::vector<Claim> listwise_and_top_1() { return {capacity_listwise(), capacity_top_1()}; }
-
 } // namespace recollect::theory

@@ -3,10 +3,10 @@
 // 2512.12602.
 #pragma once
 #include "theory/support/one_head.hpp"
+#include "theory/support/stored.hpp"
 #include <cmath>
 
 namespace recollect::theory {
-
 /// exp(A) of a small matrix: Taylor's series of A / 2^s, |A / 2^s| <= 1/16, squared s times. Its error is below
 /// 2^s rounding units of |exp(A)| and 16^-12 / 12!.
 inline Dense exponential(Dense A) {
@@ -14,10 +14,7 @@ inline Dense exponential(Dense A) {
   for (double size = frobenius_norm(A); size > 1.0 / 16; size /= 2) ++halvings;
   A = std::ldexp(1.0, -halvings) * A;
   Dense sum = Dense::identity(A.rows), term = sum;
-  for (int n = 1; n < 12; ++n) {
-    term = (1.0 / n) * (term * A);
-    sum = sum + term;
-  }
+  for (int n = 1; n < 12; ++n) term = (1.0 / n) * (term * A), sum = sum + term;
   for (; halvings > 0; --halvings) sum = sum * sum;
   return sum;
 }
@@ -53,8 +50,8 @@ struct HeldTokens {
     normalise_rows(k.data, d);
     k = norm * k;
   }
-  Vector key(int t) const { return {&k.data[size_t(t) * k.columns], &k.data[size_t(t) * k.columns] + k.columns}; }
-  Vector value(int t) const { return {&v.data[size_t(t) * v.columns], &v.data[size_t(t) * v.columns] + v.columns}; }
+  Vector key(int t) const { return column(k.data, t, k.columns).data; }
+  Vector value(int t) const { return column(v.data, t, v.columns).data; }
 
   /// Rounding units of `exact`. It squares a matrix at most 4 + log2(beta (|k|^2 + |k|)) times per token, which doubles
   /// rounding errors each time; the flow itself does not expand, and its states have the size of S and v / |k|.
@@ -65,16 +62,12 @@ struct HeldTokens {
   }
   /// DeltaNet's state after all tokens at one strength, each token taken in `steps` steps.
   Dense delta_rule(double strength, int steps = 1) const {
-    Sequence s;
-    s.shape = {1, 1, k.rows * steps, k.columns, v.columns};
+    Vector keys, values;
+    for (int t = 0; t < k.rows * steps; ++t)
+      append_column(keys, column(k.data, t / steps, k.columns)),
+          append_column(values, column(v.data, t / steps, v.columns));
+    Sequence s = stored({1, 1, k.rows * steps, k.columns, v.columns}, keys, values, strength);
     s.state = S.data;
-    for (int t = 0; t < k.rows; ++t)
-      for (int i = 0; i < steps; ++i) {
-        const Vector key_t = key(t), value_t = value(t);
-        s.k.insert(s.k.end(), key_t.begin(), key_t.end());
-        s.v.insert(s.v.end(), value_t.begin(), value_t.end());
-      }
-    s.q = s.k, s.beta.assign(s.shape.T, strength);
     return memory(run("delta_net", s), s.shape);
   }
   /// The flow's state after all tokens.
@@ -96,5 +89,4 @@ struct HeldTokens {
     return state;
   }
 };
-
 } // namespace recollect::theory

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // 2512.12602 §3: the delta rule as an Euler step of dS/dt = (v - S k) k^T, and the exact flow in its place. The flow is
 // DeltaNet with another strength.
-#include "harness/core/error.hpp"
 #include "theory/exact_flow/flow.hpp"
-#include "theory/support/claim_builder.hpp"
+#include "theory/support/measure.hpp"
 #include "theory/support/quadrature.hpp"
 
 namespace recollect::theory {
 namespace {
-
 const int d = 6, dv = 3;
 
 Claim efla_closed_form() {
@@ -20,19 +18,17 @@ Claim efla_closed_form() {
             "token this is not the solution: it is exact for held inputs only.");
   c.because(
       "The reference is a matrix exponential by its Taylor series, which does not use that $k k^T$ has rank one.");
-  c.runs({"delta_net"});
-  c.takes({real_param("beta", 0.5, 0.05, 4, "time of a token"),
-           real_param("norm", 1.5, 0.2, 3, "length of the keys, not 1"), integer_param("T", 8, 2, 64, "tokens")});
+  c.runs({"delta_net"}),
+      c.takes({real_param("beta", 0.5, 0.05, 4, "time of a token"),
+               real_param("norm", 1.5, 0.2, 3, "length of the keys, not 1"), integer_param("T", 8, 2, 64, "tokens")});
   c.at({{}, {{"beta", 2}, {"norm", 0.7}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const double beta = p.real("beta"), square = p.real("norm") * p.real("norm");
-    const int T = p.integer("T");
+  return measure(c, [](Points &points, Seed seed, double beta, double norm, int T) {
+    const double square = norm * norm;
     if (std::fabs(square - 1) < 0.05) usage_error("keys whose length is not 1: at 1 two of the laws are one");
-    const HeldTokens x(T, d, dv, p.real("norm"), protocol.seed);
-    const double units = x.units(beta);
+    const HeldTokens x(T, d, dv, norm, seed);
     const Dense exact = x.exact(beta);
     const double strength = exact_strength(beta, square);
-    points.rounding(units);
+    points.rounding(x.units(beta));
     points.statement("DeltaNet at $(1 - exp(-beta |k|^2)) / |k|^2$", x.delta_rule(strength), exact);
     points.obligation("two flows of $beta / 2$ per token", x.delta_rule(exact_strength(beta / 2, square), 2), exact);
     points.wrong_system("Euler's step, DeltaNet at $beta$", x.delta_rule(beta), exact);
@@ -52,11 +48,10 @@ Claim efla_small_step() {
             "x$, which is $x / 2$ to first order.");
   c.because("Measured as the difference between DeltaNet's step and the solution of the differential equation, not "
             "between two formulas.");
-  c.runs({"delta_net"});
-  c.takes({real_param("norm", 1.3, 0.3, 3, "length of the key")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const double norm = p.real("norm"), square = norm * norm;
-    const HeldTokens x(1, d, dv, norm, protocol.seed);
+  c.runs({"delta_net"}), c.takes({real_param("norm", 1.3, 0.3, 3, "length of the key")});
+  return measure(c, [](Points &points, Seed seed, double norm) {
+    const double square = norm * norm;
+    const HeldTokens x(1, d, dv, norm, seed);
     const Dense reference = x.delta_rule(1) - x.S; // (v - S k) k^T
     // How far a step of this strength is from the flow, in units of the delta rule's own change and of beta |k|^2.
     const auto error = [&](double size, double strength) { // size = beta |k|^2
@@ -68,9 +63,9 @@ Claim efla_small_step() {
       return x.units(size / square) * std::sqrt(double(d * dv)) / (size * size / square * frobenius_norm(reference));
     };
     const auto law = [](double size) { return (size - 1 + std::exp(-size)) / (size * size); };
-    const std::vector<double> sizes{0.32, 0.16, 0.08, 0.04, 0.02};
+    const Vector sizes{0.32, 0.16, 0.08, 0.04, 0.02};
     const auto limit = [&](const auto &strength) {
-      std::vector<double> errors;
+      Vector errors;
       for (double size : sizes) errors.push_back(error(size, strength(size)));
       const Limit found = limit_at_zero(sizes, errors);
       const double rounding = units(sizes.back()) * epsilon_of(Real::f64);
@@ -100,15 +95,13 @@ Claim efla_non_expansive() {
             "2411.12537 Theorem 1, it cannot solve parity.");
   c.because("Above $beta |k|^2 = 1$ Euler's step is less accurate, but it has the negative eigenvalues that state "
             "tracking needs.");
-  c.runs({"delta_net"});
-  c.takes({real_param("size", 2.5, 2.1, 20, "$beta |k|^2$"), real_param("norm", 1.3, 0.3, 3, "length of the key")});
+  c.runs({"delta_net"}),
+      c.takes({real_param("size", 2.5, 2.1, 20, "$beta |k|^2$"), real_param("norm", 1.3, 0.3, 3, "length of the key")});
   c.at({{}, {{"size", 12}, {"norm", 0.6}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const double size = p.real("size"), norm = p.real("norm"), square = norm * norm, beta = size / square;
-    HeldTokens x(1, d, d, norm, protocol.seed);
-    x.S = Dense::identity(d);
-    // with values of 0, the state S = I becomes the transition matrix
-    for (double &value : x.v.data) value = 0;
+  return measure(c, [](Points &points, Seed seed, double size, double norm) {
+    const double square = norm * norm, beta = size / square;
+    HeldTokens x(1, d, d, norm, seed);
+    x.S = Dense::identity(d), x.v = Dense(1, d); // with values of 0 the state I becomes the transition matrix
     const auto transition = [&](double strength) { return x.delta_rule(strength); };
     const double units = 32.0 * d * (1 + size);
     const auto bound = [&](double strength) {
@@ -129,9 +122,7 @@ Claim efla_non_expansive() {
     points.wrong_system("norm of Euler's step", bound(beta));
   });
 }
-
 } // namespace
 
 std::vector<Claim> section_3_exact_flow() { return {efla_closed_form(), efla_small_step(), efla_non_expansive()}; }
-
 } // namespace recollect::theory

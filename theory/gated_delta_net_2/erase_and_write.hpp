@@ -5,7 +5,6 @@
 #include <cmath>
 
 namespace recollect::theory {
-
 /// x . y, element by element.
 inline Dense each(Dense x, const Dense &y) {
   for (size_t i = 0; i < x.data.size(); ++i) x.data[i] *= y.data[i];
@@ -32,5 +31,4 @@ inline Dense in_turn(double share) {
   return erasing(Dense(2, 1, {-other, own}), Dense(2, 1, {0, 1})) *
          erasing(Dense(2, 1, {-own, other}), Dense(2, 1, {1, 0}));
 }
-
 } // namespace recollect::theory

@@ -2,11 +2,10 @@
 // 2605.22791: with equal gates gated DeltaNet-2 is Kimi delta attention; with a gate per channel the transition is no
 // longer a contraction.
 #include "theory/gated_delta_net_2/erase_and_write.hpp"
-#include "theory/support/claim_builder.hpp"
+#include "theory/support/measure.hpp"
 
 namespace recollect::theory {
 namespace {
-
 /// The eigenvalue of largest modulus of a 2 x 2 matrix with real eigenvalues.
 double radius(const Dense &A) {
   const double half = trace(A) / 2, determinant = A(0, 0) * A(1, 1) - A(0, 1) * A(1, 0);
@@ -26,24 +25,16 @@ Claim gdn2_equal_gates() {
   c.because("The recurrence is that of public code and notes; we have not read whether the paper bounds the state. "
             "With one gate for all channels the transition is a contraction. For these two keys a decay below 4/5 per "
             "pair stops the growth.");
-  c.runs({"kda"});
-  c.takes(one_head_params(point_P));
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    Sequence s;
-    s.shape = shape_of(p);
-    const int T = s.shape.T, Dk = s.shape.Dk, Dv = s.shape.Dv;
-    s.q = Stream(protocol.seed, "gdn2/queries").normals(size_t(T) * Dk);
-    s.k = Stream(protocol.seed, "gdn2/keys").normals(size_t(T) * Dk);
-    normalise_rows(s.q, Dk), normalise_rows(s.k, Dk);
-    s.v = Stream(protocol.seed, "gdn2/values").normals(size_t(T) * Dv);
-    s.beta = Stream(protocol.seed, "gdn2/beta").uniforms(T, 0.1, 1);
-    s.lambda = Stream(protocol.seed, "gdn2/lambda").uniforms(size_t(T) * Dk, 0.3, 1);
-    const std::vector<double> gates = Stream(protocol.seed, "gdn2/gates").uniforms(size_t(T) * Dk, 0.1, 1);
+  c.runs({"kda"}), c.takes(one_head_params(point_P));
+  return measure(c, [](Points &points, Seed seed, const Shape &shape) {
+    const Sequence s = gated_sequence(shape, seed, "gdn2");
+    const int T = shape.T, Dk = shape.Dk, Dv = shape.Dv;
+    const Vector gates = Stream(seed, "gdn2/gates").uniforms(size_t(T) * Dk, 0.1, 1);
     const Measured kda = measured("kda", s);
     const auto gated = [&](bool same_erase, bool same_write) {
       return stepped(s, [&](const Dense &S, const Dense &k, const Dense &v, int t) {
-        const Dense b = same_erase ? Dense(Dk, 1, std::vector<double>(Dk, s.beta[t])) : column(gates, t, Dk),
-                    w(Dv, 1, std::vector<double>(Dv, same_write ? s.beta[t] : 1.0));
+        const Dense b = same_erase ? Dense(Dk, 1, Vector(Dk, s.beta[t])) : column(gates, t, Dk),
+                    w(Dv, 1, Vector(Dv, same_write ? s.beta[t] : 1.0));
         return erase_and_write(S, k, v, column(s.lambda, t, Dk), b, w);
       });
     };
@@ -75,9 +66,7 @@ Claim gdn2_equal_gates() {
                         radius(erasing(Dense(2, 1, {half, half}), Dense(2, 1, {1, 1}))), 1.25);
   });
 }
-
 } // namespace
 
 std::vector<Claim> gates_of_gdn2() { return {gdn2_equal_gates()}; }
-
 } // namespace recollect::theory

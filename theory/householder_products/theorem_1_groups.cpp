@@ -2,22 +2,20 @@
 // 2502.10297: word problems of groups by one layer of DeltaProduct: n - 1 Householder steps per token for the
 // permutations of n elements, two for the rotations of a cube and of an icosahedron; and the norm of the transition of
 // DeltaProduct.
-#include "harness/core/error.hpp"
 #include "theory/negative_eigenvalues/householder.hpp"
-#include "theory/support/claim_builder.hpp"
+#include "theory/support/measure.hpp"
 #include <algorithm>
 #include <set>
 
 namespace recollect::theory {
 namespace {
-
 /// A word of T letters, each a permutation: the Householder steps of the letters, and the product, in which the last
 /// letter acts first.
 struct Word {
   std::vector<Householder> steps, fewer, weaker; // fewer: n - 2 steps per letter; weaker: beta = 1
   Dense permutation;
 
-  Word(int n, int T, std::uint64_t seed, int number) : permutation(n, n) {
+  Word(int n, int T, Seed seed, int number) : permutation(n, n) {
     std::vector<int> whole(n);
     for (int i = 0; i < n; ++i) whole[i] = i;
     for (int t = 0; t < T; ++t) {
@@ -44,15 +42,14 @@ Claim delta_product_symmetric_group() {
             "Proposition 1.2, which was read.");
   c.runs({"delta_net"});
   c.takes({integer_param("n", 5, 3, 8, "elements"), integer_param("T", 64, 8, 512, "tokens, a permutation each")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int n = p.integer("n"), T = p.integer("T");
+  return measure(c, [](Points &points, Seed seed, int n, int T) {
     const int words = 64; // a permutation may be its own inverse; 64 random ones are not all
     Vector states, fewer, weaker, permutations, inverses;
     for (int i = 0; i < words; ++i) {
-      const Word word(n, T, protocol.seed, i);
-      const auto add = [](Vector &all, const Dense &A) { all.insert(all.end(), A.data.begin(), A.data.end()); };
-      add(states, product(word.steps)), add(fewer, product(word.fewer)), add(weaker, product(word.weaker));
-      add(permutations, word.permutation), add(inverses, transpose(word.permutation));
+      const Word word(n, T, seed, i);
+      append_column(states, product(word.steps)), append_column(fewer, product(word.fewer));
+      append_column(weaker, product(word.weaker)), append_column(permutations, word.permutation);
+      append_column(inverses, transpose(word.permutation));
     }
     points.rounding(16.0 * n * n * T);
     points.statement("states after 64 words are their permutations", states, permutations)
@@ -80,9 +77,8 @@ struct Rotation {
 
 /// The number of different states [3,3], up to 1e-6, that DeltaProduct with two steps per token visits on a random word
 /// of T letters, from I.
-double states_of(const std::vector<Rotation> &letters, int T, double beta, std::uint64_t seed) {
-  Sequence s;
-  s.shape = {1, 1, T, 3, 3};
+double states_of(const std::vector<Rotation> &letters, int T, double beta, Seed seed) {
+  Sequence s = of_shape({1, 1, T, 3, 3});
   for (int t = 0; t < T; ++t) {
     const Rotation &letter = letters[Stream(seed, "groups/word").below(t, letters.size())];
     s.w.insert(s.w.end(), letter.first.begin(), letter.first.end());
@@ -93,16 +89,13 @@ double states_of(const std::vector<Rotation> &letters, int T, double beta, std::
   std::vector<std::vector<long>> states(T);
   s.state = Dense::identity(3).data;
   for (int axis = 0; axis < 3; ++axis) {
-    s.q.assign(size_t(T) * 3, 0.0);
-    for (int t = 0; t < T; ++t) s.q[size_t(t) * 3 + axis] = 1;
+    s.q = repeated({axis == 0 ? 1.0 : 0, axis == 1 ? 1.0 : 0, axis == 2 ? 1.0 : 0}, T);
     const Output out = run("delta_product", s, {{"householder", "2"}});
     for (int t = 0; t < T; ++t)
       for (int c = 0; c < 3; ++c) states[t].push_back(std::lround(out.o[size_t(t) * 3 + c] * 1e6));
   }
   return double(std::set<std::vector<long>>(states.begin(), states.end()).size());
 }
-
-const std::vector<ParamSpec> words{integer_param("T", 2048, 1024, 8192, "letters of a random word")};
 
 Claim delta_product_rotation_groups() {
   ClaimBuilder c("delta-product-rotation-groups", "2502.10297 §5, Theorem 4 (secondary source)");
@@ -111,15 +104,13 @@ Claim delta_product_rotation_groups() {
   c.exactly("A random word of two generators visits 24 and 60 states, and no others, at any length.");
   c.because("States are distinguished at a tolerance of 1e-6; those of a group differ by at least 0.1. A word of 1024 "
             "random letters reaches all of them except for about one in $10^5$ seeds.");
-  c.runs({"delta_product"});
-  c.takes(words);
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int T = p.integer("T");
+  c.runs({"delta_product"}), c.takes({integer_param("T", 2048, 1024, 8192, "letters of a random word")});
+  return measure(c, [](Points &points, Seed seed, int T) {
     const double golden = (1 + std::sqrt(5.0)) / 2;
     const Rotation quarter_z({0, 0, 1}, pi / 2), quarter_x({1, 0, 0}, pi / 2), fifth({0, 1, golden}, 2 * pi / 5),
         third({1, 1, 1}, 2 * pi / 3), tilted({0.1, 1, golden}, 2 * pi / 5);
     const auto elements = [&](const Rotation &a, const Rotation &b, double beta = 2) {
-      return states_of({a, b}, T, beta, protocol.seed);
+      return states_of({a, b}, T, beta, seed);
     };
     const double cube = elements(quarter_z, quarter_x), icosahedron = elements(fifth, third);
     points.rounding(1);
@@ -134,11 +125,9 @@ Claim delta_product_rotation_groups() {
 
 /// The state after one token of a layer that starts from S = I [4,4], with values of 0.
 Dense transition(const std::string &variant, double beta, double cosine, double length, double lambda = 1) {
-  Sequence s;
-  s.shape = {1, 1, 1, 4, 4};
-  s.state = Dense::identity(4).data;
-  s.k = {length, 0, 0, 0}, s.w = {length * cosine, length * std::sqrt(1 - cosine * cosine), 0, 0}, s.q = s.k;
-  s.v.assign(4, 0.0), s.beta = {beta}, s.lambda.assign(4, lambda);
+  Sequence s = stored({1, 1, 1, 4, 4}, {length, 0, 0, 0}, Vector(4), beta);
+  s.w = {length * cosine, length * std::sqrt(1 - cosine * cosine), 0, 0};
+  s.state = Dense::identity(4).data, s.lambda.assign(4, lambda);
   return memory(run(variant, s, variant == "delta_product" ? Assignments{{"householder", "2"}} : Assignments{}),
                 s.shape);
 }
@@ -155,8 +144,7 @@ Claim delta_product_norm() {
   c.takes(
       {real_param("beta", 1.6, 1.1, 2, "write strength"), real_param("cosine", 0.4, -0.95, 0.95, "of the two keys")});
   c.at({{}, {{"beta", 2}, {"cosine", -0.7}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &) {
-    const double beta = p.real("beta"), cosine = p.real("cosine");
+  return measure(c, [](Points &points, double beta, double cosine) {
     const auto bound = [](const Dense &A) { return at_most_point(spectral_norm(A), 1, 512 * epsilon_of(Real::f64)); };
     const Dense A = transition("delta_product", beta, cosine, 1);
     points.statement("norm of a token's transition", bound(A));
@@ -172,11 +160,9 @@ Claim delta_product_norm() {
     points.wrong_system("$diag(0.5) - 2 x x^T$, not a product", bound(transition("rwkv7", 2, 0, 1, 0.5)));
   });
 }
-
 } // namespace
 
 std::vector<Claim> theorem_1_groups() {
   return {delta_product_symmetric_group(), delta_product_rotation_groups(), delta_product_norm()};
 }
-
 } // namespace recollect::theory

@@ -1,33 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // 2510.26692 §6.2 and Table 7: Kimi delta attention as a diagonal-plus-low-rank recurrence, as a gradient step on the
 // decayed state, and the reduction to the gated delta rule. The layer is compared with dense recursions.
-#include "theory/support/claim_builder.hpp"
 #include "theory/support/differences.hpp"
+#include "theory/support/measure.hpp"
 #include "theory/support/one_head.hpp"
 
 namespace recollect::theory {
 namespace {
-
 const std::vector<ParamSpec> head = one_head_params(point_P);
 
-/// Unit keys and queries, N(0,1) values and first state, beta in (0.1, 1), lambda in (0.3, 1).
-Sequence gated_sequence(const Params &p, std::uint64_t seed) {
-  Sequence s;
-  s.shape = shape_of(p);
-  const size_t T = s.shape.T, Dk = s.shape.Dk, Dv = s.shape.Dv;
-  s.q = Stream(seed, "kda/queries").normals(T * Dk), s.k = Stream(seed, "kda/keys").normals(T * Dk);
-  normalise_rows(s.q, Dk), normalise_rows(s.k, Dk);
-  s.v = Stream(seed, "kda/values").normals(T * Dv), s.state = Stream(seed, "kda/state").normals(Dv * Dk);
-  s.beta = Stream(seed, "kda/beta").uniforms(T, 0.1, 1), s.lambda = Stream(seed, "kda/lambda").uniforms(T * Dk, 0.3, 1);
+/// With an N(0,1) first state.
+Sequence gated_sequence(const Shape &shape, Seed seed) {
+  Sequence s = theory::gated_sequence(shape, seed, "kda");
+  s.state = normal_matrix(shape.Dv, shape.Dk, seed, "kda/state").data;
   return s;
 }
-
-Dense diagonal(const Dense &column) {
-  Dense D(column.rows, column.rows);
-  for (int i = 0; i < D.rows; ++i) D(i, i) = column.data[i];
-  return D;
-}
-Dense lambda_of(const Sequence &s, int t) { return column(s.lambda, t, s.shape.Dk); }
+/// diag(lambda_t).
+Dense decay(const Sequence &s, int t) { return diagonal(column(s.lambda, t, s.shape.Dk).data); }
 
 Claim kda_dplr() {
   ClaimBuilder c("kda-dplr", "2510.26692 §6.2");
@@ -38,19 +27,18 @@ Claim kda_dplr() {
   c.because("This is Eq 1 of the text in the form of §6.2. The list below that form says $a = b = k$ for what the "
             "kernel shares. There k is the key of the kernel, before it is multiplied by beta and the decays.");
   c.runs({"kda"}), c.takes(head);
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Sequence s = gated_sequence(p, protocol.seed);
+  return measure(c, [](Points &points, Seed seed, const Shape &shape) {
+    const Sequence s = gated_sequence(shape, seed);
     const Measured kda = measured("kda", s);
     // S [Dv,Dk] is the transpose of the paper's: it is multiplied by (D - a b^T)^T from the right.
     const auto dplr = [&](bool decayed_key, double write_strength) {
       return stepped(s, [&](const Dense &S, const Dense &k, const Dense &v, int t) {
-        const Dense D = diagonal(lambda_of(s, t)), a = s.beta[t] * k, b = decayed_key ? D * k : k;
+        const Dense D = decay(s, t), a = s.beta[t] * k, b = decayed_key ? D * k : k;
         return S * (D - b * transpose(a)) + (write_strength < 0 ? s.beta[t] : write_strength) * write(v, k);
       });
     };
     const Output late = stepped(s, [&](const Dense &S, const Dense &k, const Dense &v, int t) {
-      return S * (Dense::identity(k.rows) - s.beta[t] * k * transpose(k)) * diagonal(lambda_of(s, t)) +
-             s.beta[t] * write(v, k);
+      return S * (Dense::identity(k.rows) - s.beta[t] * k * transpose(k)) * decay(s, t) + s.beta[t] * write(v, k);
     });
     Sequence swapped = s; // the layer itself, run without decay
     swapped.lambda.assign(s.lambda.size(), 1.0);
@@ -69,15 +57,13 @@ Claim kda_gradient_step() {
   c.exactly("An identity.");
   c.because("The gradient is measured from the loss by differences.");
   c.runs({"kda"}), c.takes(head);
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Sequence s = gated_sequence(p, protocol.seed);
+  return measure(c, [](Points &points, Seed seed, const Shape &shape) {
+    const Sequence s = gated_sequence(shape, seed);
     const Measured kda = measured("kda", s);
     const auto descend = [&](double step, bool decayed) {
       return stepped(s, [&](const Dense &S, const Dense &k, const Dense &v, int t) {
-        const Dense kept = S * diagonal(lambda_of(s, t));
-        const auto loss = [&](const Dense &M) { // beta |M k - v|^2 / 2
-          return s.beta[t] * square(M * k - v) / 2;
-        };
+        const Dense kept = S * decay(s, t);
+        const auto loss = [&](const Dense &M) { return s.beta[t] * square(M * k - v) / 2; };
         return kept - step * gradient(decayed ? kept : S, loss);
       });
     };
@@ -100,8 +86,8 @@ Claim kda_reductions() {
   c.exactly("An identity; with gates of 1 it is DeltaNet.");
   c.because("If the gate is one number, decay and erasure commute, so both orders agree.");
   c.runs({"kda", "gated_delta_net", "delta_net", "rwkv7"}), c.takes(head);
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    Sequence s = gated_sequence(p, protocol.seed), unequal = s;
+  return measure(c, [](Points &points, Seed seed, const Shape &shape) {
+    Sequence s = gated_sequence(shape, seed), unequal = s;
     const int Dk = s.shape.Dk;
     s.alpha.clear();
     for (int t = 0; t < s.shape.T; ++t) {
@@ -119,9 +105,7 @@ Claim kda_reductions() {
     points.wrong_system("rwkv7, which erases what has not decayed", measured("rwkv7", s).against(gated));
   });
 }
-
 } // namespace
 
 std::vector<Claim> section_6_2_dplr() { return {kda_dplr(), kda_gradient_step(), kda_reductions()}; }
-
 } // namespace recollect::theory

@@ -5,7 +5,6 @@
 #include <vector>
 
 namespace recollect::theory {
-
 /// The token's own block and the blocks of the tokens 0 ... t - 1 before it, latest first, as [begin, end): from the end b
 /// the next block is as long as the largest power of two that divides b.
 inline std::vector<std::pair<int, int>> blocks_of(int t) {
@@ -17,5 +16,4 @@ inline std::vector<std::pair<int, int>> blocks_of(int t) {
   }
   return blocks;
 }
-
 } // namespace recollect::theory

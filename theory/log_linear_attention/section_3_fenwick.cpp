@@ -2,13 +2,12 @@
 // 2506.04761 §3: the prefix of a token, split into the blocks of a Fenwick tree with a state for each block. The claims
 // are about the number of blocks, and about the sum of their states.
 #include "theory/log_linear_attention/fenwick.hpp"
-#include "theory/support/claim_builder.hpp"
+#include "theory/support/measure.hpp"
 #include "theory/support/one_head.hpp"
 #include <cmath>
 
 namespace recollect::theory {
 namespace {
-
 Claim log_linear_states() {
   ClaimBuilder c("log-linear-states", "2506.04761 §3 (secondary source)");
   c.says("The Fenwick partition splits a prefix of t tokens into blocks; the length of a block is the largest power of "
@@ -19,11 +18,10 @@ Claim log_linear_states() {
   c.because("Public notes quote $ceil(log2(T + 1)) + 1$ levels from the paper, which is at least as many. Tokens are "
             "counted from 1 here.");
   c.takes({integer_param("T", 256, 4, 4096, "tokens")});
-  return c.measure([](Points &points, const Params &p, const Protocol &) {
-    const int T = p.integer("T");
+  return measure(c, [](Points &points, int T) {
     // the laws count tokens from 1: token t sees t tokens, including itself
-    std::vector<double> counts, ones, logs, covered;
-    double excess = -1e9; // of the number of states over floor(log2 t) + 1
+    Vector counts, ones, logs, covered, all;
+    double excess = -1e9, most = -1e9; // over floor(log2 t) + 1, of the number of states and of blocks of two tokens
     for (int t = 1; t <= T; ++t) {
       const auto blocks = blocks_of(t - 1);
       counts.push_back(double(blocks.size()));
@@ -33,11 +31,9 @@ Claim log_linear_states() {
       ones.push_back(1 + bits), covered.push_back(tokens);
       logs.push_back(std::floor(std::log2(double(t))) + 1);
       excess = std::max(excess, counts.back() - logs.back());
+      most = std::max(most, std::ceil(t / 2.0) - logs.back());
+      all.push_back(t);
     }
-    std::vector<double> all;
-    for (int t = 1; t <= T; ++t) all.push_back(t);
-    double most = -1e9; // the same for a wrong partition, into blocks of at most two tokens
-    for (int t = 1; t <= T; ++t) most = std::max(most, std::ceil(t / 2.0) - logs[t - 1]);
     const int power = 1 << int(std::log2(double(T)));
     points.statement("number of states less $floor(log2 t) + 1$: the largest over t", at_most_point(excess, 0, 0));
     points.rounding(1);
@@ -57,16 +53,12 @@ Claim log_linear_weights_of_one() {
   c.because("Stated in public notes and code; we did not have the paper's own text.");
   c.runs({"linear", "retnet"});
   c.takes(one_head_params({1, 1, 37, 5, 3}));
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    Sequence s;
-    s.shape = shape_of(p);
-    const int T = s.shape.T, Dk = s.shape.Dk, Dv = s.shape.Dv;
-    s.q = Stream(protocol.seed, "fenwick/queries").normals(size_t(T) * Dk);
-    s.k = Stream(protocol.seed, "fenwick/keys").normals(size_t(T) * Dk);
-    s.v = Stream(protocol.seed, "fenwick/values").normals(size_t(T) * Dv);
+  return measure(c, [](Points &points, Seed seed, const Shape &shape) {
+    const Sequence s = normal_sequence(shape, seed, "fenwick");
+    const int T = shape.T, Dk = shape.Dk, Dv = shape.Dv;
     // Sums of the reads of all blocks, where block i has the weight weight(i, number of blocks).
     const auto reads = [&](const auto &weight) {
-      std::vector<double> all;
+      Vector all;
       for (int t = 0; t < T; ++t) {
         const auto blocks = blocks_of(t);
         Dense read(Dv, 1);
@@ -80,12 +72,12 @@ Claim log_linear_weights_of_one() {
       }
       return all;
     };
-    const std::vector<double> layer = run("linear", s).o, sum = reads([](size_t, size_t) { return 1.0; });
-    double size = 0; // of the largest term v k^T
-    for (int t = 0; t < T; ++t)
+    const Vector layer = run("linear", s).o, sum = reads([](size_t, size_t) { return 1.0; });
+    double size = 0, query = 0; // of the largest term v k^T, and of the largest query
+    for (int t = 0; t < T; ++t) {
       size = std::max(size, std::sqrt(square(column(s.k, t, Dk)) * square(column(s.v, t, Dv))));
-    double query = 0;
-    for (int t = 0; t < T; ++t) query = std::max(query, std::sqrt(square(column(s.q, t, Dk))));
+      query = std::max(query, std::sqrt(square(column(s.q, t, Dk))));
+    }
     const auto last = [](size_t i, size_t n) { return i + 1 < n || n == 1 ? 1.0 : 0.5; };
     points.rounding(8.0 * T * Dk * T * size * query);
     points.statement("linear attention: the sum of all states' reads", layer, sum)
@@ -94,9 +86,7 @@ Claim log_linear_weights_of_one() {
     points.wrong_system("a state that decays", run("retnet", s).o, sum);
   });
 }
-
 } // namespace
 
 std::vector<Claim> section_3_fenwick() { return {log_linear_states(), log_linear_weights_of_one()}; }
-
 } // namespace recollect::theory

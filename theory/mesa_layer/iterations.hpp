@@ -5,27 +5,19 @@
 #include <cmath>
 
 namespace recollect::theory {
-
-/// x after `steps` steps of conjugate gradients, A [d,d] symmetric positive definite, b [d,1].
-inline Dense conjugate_gradient_steps(const Dense &A, const Dense &b, int steps) {
+/// x after `steps` steps of steepest descent, or of conjugate gradients; A [d,d] symmetric positive definite, b [d,1].
+inline Dense descent_steps(const Dense &A, const Dense &b, int steps, bool conjugate) {
   Dense x(b.rows, 1), r = b, p = b;
   for (int k = 0; k < steps && square(r) > 0; ++k) {
     const Dense Ap = A * p;
     const double step = square(r) / inner(p.data, Ap.data), before = square(r);
     x = x + step * p, r = r - step * Ap;
-    p = r + (square(r) / before) * p;
+    p = conjugate ? r + (square(r) / before) * p : r;
   }
   return x;
 }
-/// The same by steepest descent.
-inline Dense steepest_descent_steps(const Dense &A, const Dense &b, int steps) {
-  Dense x(b.rows, 1), r = b;
-  for (int k = 0; k < steps && square(r) > 0; ++k) {
-    const Dense Ar = A * r;
-    const double step = square(r) / inner(r.data, Ar.data);
-    x = x + step * r, r = r - step * Ar;
-  }
-  return x;
+inline Dense conjugate_gradient_steps(const Dense &A, const Dense &b, int steps) {
+  return descent_steps(A, b, steps, true);
 }
 
 /// |x - x*|_A / |x*|_A, in the norm of A.
@@ -39,5 +31,4 @@ inline double chebyshev_bound(double condition, int k) {
   const double root = std::sqrt(condition);
   return 2 * std::pow((root - 1) / (root + 1), k);
 }
-
 } // namespace recollect::theory

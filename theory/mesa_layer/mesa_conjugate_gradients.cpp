@@ -2,11 +2,10 @@
 // 2506.05233: the mesa layer solves (H_t + ridge I) x = q by conjugate gradients. Measures how far the result after k
 // steps is from the layer's read, for the matrix that the layer itself has accumulated.
 #include "theory/mesa_layer/iterations.hpp"
-#include "theory/support/claim_builder.hpp"
+#include "theory/support/measure.hpp"
 
 namespace recollect::theory {
 namespace {
-
 Claim mesa_conjugate_gradients_rate() {
   ClaimBuilder c("mesa-conjugate-gradients-rate", "2506.05233 (secondary source)");
   c.says("The mesa layer reads $B_t (H_t + ridge I)^{-1} q_t$ and solves the system by k steps of conjugate gradients. "
@@ -19,19 +18,14 @@ Claim mesa_conjugate_gradients_rate() {
   c.runs({"mesa"});
   c.takes({integer_param("T", 24, 4, 128, "pairs"), integer_param("d", 8, 4, 32, "key width"),
            real_param("ridge", 0.05, 0.01, 1, "ridge")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int T = p.integer("T"), d = p.integer("d"), dv = 3;
-    const double ridge = p.real("ridge");
-    Sequence s;
-    s.shape = {1, 1, T, d, dv};
-    s.k = Stream(protocol.seed, "mesa/keys").normals(size_t(T) * d);
-    s.v = Stream(protocol.seed, "mesa/values").normals(size_t(T) * dv);
-    s.q = Stream(protocol.seed, "mesa/queries").normals(size_t(T) * d);
+  return measure(c, [](Points &points, Seed seed, int T, int d, double ridge) {
+    const int dv = 3;
+    const Sequence s = normal_sequence({1, 1, T, d, dv}, seed, "mesa");
     const Output out = run("mesa", s, {{"ridge", number(ridge)}});
     const auto begin = out.state.begin();
     const Dense B(dv, d, {begin, begin + dv * d}),
         A = Dense(d, d, {begin + dv * d, begin + (dv + d) * d}) + ridge * Dense::identity(d), q = column(s.q, T - 1, d);
-    const std::vector<double> eigenvalues = symmetric_eigenvalues(A), read{out.o.end() - dv, out.o.end()};
+    const Vector eigenvalues = symmetric_eigenvalues(A), read{out.o.end() - dv, out.o.end()};
     const double condition = eigenvalues.back() / eigenvalues.front();
     const Dense solution = inverse(A) * q;
     const double rounding = 64.0 * d * condition;
@@ -48,8 +42,7 @@ Claim mesa_conjugate_gradients_rate() {
     extremes(0, 0) = eigenvalues.front(), extremes(1, 1) = eigenvalues.back();
     const auto hardest = [&](int k, bool conjugate) {
       const Dense b(2, 1, {1, 1}), x = inverse(extremes) * b;
-      return energy_error(
-          extremes, conjugate ? conjugate_gradient_steps(extremes, b, k) : steepest_descent_steps(extremes, b, k), x);
+      return energy_error(extremes, descent_steps(extremes, b, k, conjugate), x);
     };
     const int many = 4 * int(std::ceil(std::sqrt(condition)));
     points.rounding(rounding);
@@ -66,9 +59,7 @@ Claim mesa_conjugate_gradients_rate() {
                         at_most_point(hardest(many, false), chebyshev_bound(condition, many), 1e-12));
   });
 }
-
 } // namespace
 
 std::vector<Claim> mesa_conjugate_gradients() { return {mesa_conjugate_gradients_rate()}; }
-
 } // namespace recollect::theory

@@ -3,10 +3,10 @@
 // multiplies the state by one of them from the right.
 #pragma once
 #include "theory/support/one_head.hpp"
+#include "theory/support/stored.hpp"
 #include <cmath>
 
 namespace recollect::theory {
-
 constexpr double pi = 3.14159265358979323846;
 
 /// I - beta x x^T.
@@ -18,15 +18,12 @@ struct Householder {
 /// The product of the factors, the first one on the left: the state of DeltaNet after one token per factor, from I
 /// [n,n].
 inline Dense product(const std::vector<Householder> &factors) {
-  const int n = int(factors.front().x.size());
-  Sequence s;
-  s.shape = {1, 1, int(factors.size()), n, n};
+  const int n = int(factors.front().x.size()), T = int(factors.size());
+  Vector keys;
+  for (const Householder &f : factors) keys.insert(keys.end(), f.x.begin(), f.x.end());
+  Sequence s = stored({1, 1, T, n, n}, keys, Vector(keys.size()));
+  for (int t = 0; t < T; ++t) s.beta[t] = factors[t].beta;
   s.state = Dense::identity(n).data;
-  for (const Householder &f : factors) {
-    s.k.insert(s.k.end(), f.x.begin(), f.x.end());
-    s.beta.push_back(f.beta);
-  }
-  s.q = s.k, s.v.assign(factors.size() * n, 0.0);
   return memory(run("delta_net", s), s.shape);
 }
 
@@ -59,5 +56,4 @@ inline std::vector<Householder> swaps_of(std::vector<int> permutation, double be
 
 /// The unit vector at this angle to e1 in the plane.
 inline Vector at_angle(double angle) { return {std::cos(angle), std::sin(angle)}; }
-
 } // namespace recollect::theory

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // 2411.12537 Proposition 1: which matrices are products of generalised Householder matrices. The products are computed
 // by DeltaNet.
-#include "harness/core/error.hpp"
 #include "theory/negative_eigenvalues/householder.hpp"
-#include "theory/support/claim_builder.hpp"
-#include <numeric>
+#include "theory/support/measure.hpp"
 
 namespace recollect::theory {
 namespace {
-
 Claim householder_norm() {
   ClaimBuilder c("householder-norm", "2411.12537 Proposition 1.1");
   c.says("A product of factors $I - beta v v^T$ with unit v and beta in $[0, 2]$ has a norm of at most 1.");
@@ -16,13 +13,13 @@ Claim householder_norm() {
   c.because("The norm of a product is at most the product of the norms.");
   c.runs({"delta_net"});
   c.takes({integer_param("n", 6, 2, 32, "width"), integer_param("factors", 4, 1, 32, "factors of a product")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int n = p.integer("n"), k = p.integer("factors"), draws = 20;
+  return measure(c, [](Points &points, Seed seed, int n, int k) {
+    const int draws = 20;
     const double units = 32.0 * n * k;
     const auto largest = [&](int factors, double low, double high, double length) {
       double most = 0;
       for (int i = 0; i < draws; ++i) {
-        std::vector<Householder> all = random_factors(factors, n, low, high, protocol.seed, "householder", i);
+        std::vector<Householder> all = random_factors(factors, n, low, high, seed, "householder", i);
         for (Householder &f : all)
           for (double &c : f.x) c *= length;
         most = std::max(most, spectral_norm(product(all)));
@@ -47,11 +44,6 @@ Dense matrix_of(const std::vector<int> &permutation) { // column j has its 1 in 
   for (int j = 0; j < P.columns; ++j) P(permutation[j], j) = 1;
   return P;
 }
-int rank_of(const Dense &A) {
-  int rank = 0;
-  for (double s : singular_values(A)) rank += s > 1e-6;
-  return rank;
-}
 
 Claim permutation_reflections() {
   ClaimBuilder c("permutation-reflections", "2411.12537 Proposition 1.2");
@@ -61,37 +53,32 @@ Claim permutation_reflections() {
             "it differs from I by that rank.");
   c.because("The text does not say that no fewer suffice; it follows because a product of j factors differs from I by "
             "a rank of at most j.");
-  c.runs({"delta_net"});
-  c.takes({integer_param("n", 5, 3, 10, "elements")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int n = p.integer("n");
+  c.runs({"delta_net"}), c.takes({integer_param("n", 5, 3, 10, "elements")});
+  return measure(c, [](Points &points, Seed seed, int n) {
     std::vector<int> ring(n); // 0 -> 1 -> ... -> 0
     for (int i = 0; i < n; ++i) ring[i] = (i + 1) % n;
     const Dense cycle = matrix_of(ring), identity = Dense::identity(n);
     const double units = 32.0 * n;
     Vector made, wanted;
     for (int i = 0; i < 20; ++i) {
-      const std::vector<int> drawn = Stream(protocol.seed, "householder/permutation", i).permutation(n);
-      const Dense P = product(swaps_of(drawn));
-      made.insert(made.end(), P.data.begin(), P.data.end());
-      const Vector &expected = matrix_of(drawn).data;
-      wanted.insert(wanted.end(), expected.begin(), expected.end());
+      const std::vector<int> drawn = Stream(seed, "householder/permutation", i).permutation(n);
+      append_column(made, product(swaps_of(drawn))), append_column(wanted, matrix_of(drawn));
     }
     std::vector<Householder> swaps = swaps_of(ring), fewer = swaps, weaker = swaps;
     fewer.pop_back();
     for (Householder &f : weaker) f.beta = 1.9;
     // Each factor changes I by rank 1: a product of j factors differs from I by a rank of at most j.
-    const auto rank = [&](int factors) {
-      return exact_point(
-          rank_of(identity - product(random_factors(factors, n, 2, 2, protocol.seed, "householder/rank"))), factors, 1);
+    const auto rank_after = [&](int factors) {
+      const Dense A = product(random_factors(factors, n, 2, 2, seed, "householder/rank"));
+      return exact_point(rank(identity - A, 1e-6), factors, 1);
     };
     points.rounding(units);
     points.statement("20 permutations, $n - 1$ factors each", made, wanted);
     points.statement("the cycle of all n", product(swaps), cycle).but_not("the inverse cycle", transpose(cycle));
     points.rounding(1);
-    points.obligation("rank of I - the cycle: $n - 1$ are needed", rank_of(identity - cycle), n - 1)
+    points.obligation("rank of I - the cycle: $n - 1$ are needed", rank(identity - cycle, 1e-6), n - 1)
         .but_not("$n - 2$ are needed", n - 2);
-    points.obligation("rank of $I$ - a product of $n - 2$ reflections", rank(n - 2));
+    points.obligation("rank of $I$ - a product of $n - 2$ reflections", rank_after(n - 2));
     points.rounding(units);
     points.wrong_system("$n - 2$ of the factors", product(fewer), cycle);
     points.wrong_system("$beta = 1.9$", product(weaker), cycle);
@@ -117,8 +104,8 @@ Claim two_factors_stay_positive() {
   c.runs({"delta_net"});
   c.takes({real_param("angle", 60, 1, 89, "degrees between the two keys"),
            real_param("beta", 0.7, 0.01, 1, "write strength of both")});
-  return c.measure([](Points &points, const Params &p, const Protocol &) {
-    const double angle = p.real("angle") * pi / 180, beta = p.real("beta"), rounding = 64 * epsilon_of(Real::f64);
+  return measure(c, [](Points &points, double degrees, double beta) {
+    const double angle = degrees * pi / 180, rounding = 64 * epsilon_of(Real::f64);
     const auto of = [&](int factors, double step, double beta) {
       std::vector<Householder> all;
       for (int i = 0; i < factors; ++i) all.push_back({at_angle(i * step), beta});
@@ -140,11 +127,9 @@ Claim two_factors_stay_positive() {
     points.wrong_system("two factors, $beta = 2$: discriminant", real(turned));
   });
 }
-
 } // namespace
 
 std::vector<Claim> proposition_1_householder() {
   return {householder_norm(), permutation_reflections(), two_factors_stay_positive()};
 }
-
 } // namespace recollect::theory

@@ -1,29 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // 2411.12537 §4.1: parity needs a transition with an eigenvalue that is not a nonnegative real number. DeltaNet has one
 // for beta > 1, and a step of DeltaNet with beta = 2 and the value 1/2 is the paper's own solution h -> 1 - h.
-#include "harness/core/error.hpp"
 #include "theory/negative_eigenvalues/householder.hpp"
-#include "theory/support/claim_builder.hpp"
+#include "theory/support/measure.hpp"
 
 namespace recollect::theory {
 namespace {
+Vector key_of(int d, Seed seed) { return random_units(1, d, Stream(seed, "parity/key")); }
 
 /// The reads of DeltaNet with scalar values at a unit key of width d, the same for all tokens. A bit of 1 writes
 /// `value` with strength beta, a bit of 0 writes nothing.
-Vector reads_of(const std::vector<int> &bits, int d, double beta, std::uint64_t seed, double value = 0.5) {
-  Sequence s;
-  s.shape = {1, 1, int(bits.size()), d, 1};
-  Vector key = Stream(seed, "parity/key").normals(d);
-  normalise_rows(key, d);
-  for (int bit : bits) {
-    s.k.insert(s.k.end(), key.begin(), key.end());
-    s.beta.push_back(beta * bit);
-  }
-  s.q = s.k, s.v.assign(bits.size(), value);
+Vector reads_of(const std::vector<int> &bits, int d, double beta, Seed seed, double value = 0.5) {
+  const int T = int(bits.size());
+  Sequence s = stored({1, 1, T, d, 1}, repeated(key_of(d, seed), T), Vector(T, value), beta);
+  for (int t = 0; t < T; ++t) s.beta[t] *= bits[t];
   return run("delta_net", s).o;
 }
 
-std::vector<int> random_bits(int T, std::uint64_t seed) {
+std::vector<int> random_bits(int T, Seed seed) {
   std::vector<int> bits;
   for (int t = 0; t < T; ++t) bits.push_back(int(Stream(seed, "parity/bits").below(t, 2)));
   return bits;
@@ -51,22 +45,21 @@ Claim negative_eigenvalue_parity() {
   c.because("The eigenvalue of $I - beta k k^T$ along $k$ is $1 - beta = -1$, which neither decays nor grows. At beta "
             "= 1.9 the state forgets early flips.");
   c.runs({"delta_net"}), c.takes(text);
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int T = p.integer("T"), d = p.integer("d");
-    const std::vector<int> bits = random_bits(T, protocol.seed);
+  return measure(c, [](Points &points, Seed seed, int T, int d) {
+    const std::vector<int> bits = random_bits(T, seed);
     const Vector expected = counts(bits, 2);
     Vector last(bits.begin(), bits.end());
     points.rounding(units(T, d));
-    points.statement("reads of DeltaNet, $beta = 2$", reads_of(bits, d, 2, protocol.seed), expected)
+    points.statement("reads of DeltaNet, $beta = 2$", reads_of(bits, d, 2, seed), expected)
         .but_not("the bit itself", last)
         .but_not("the count modulo 3", counts(bits, 3));
-    points.wrong_system("$beta = 1$, an eigenvalue of 0", reads_of(bits, d, 1, protocol.seed), expected);
-    points.wrong_system("$beta = 1.9$, an eigenvalue of -0.9", reads_of(bits, d, 1.9, protocol.seed), expected);
+    points.wrong_system("$beta = 1$, an eigenvalue of 0", reads_of(bits, d, 1, seed), expected);
+    points.wrong_system("$beta = 1.9$, an eigenvalue of -0.9", reads_of(bits, d, 1.9, seed), expected);
   });
 }
 
 /// Differences of consecutive reads on T ones.
-Vector differences(int T, int d, double beta, std::uint64_t seed) {
+Vector differences(int T, int d, double beta, Seed seed) {
   const Vector reads = reads_of(std::vector<int>(T, 1), d, beta, seed, 1);
   Vector all;
   for (int t = 0; t + 1 < T; ++t) all.push_back(reads[t + 1] - reads[t]);
@@ -83,19 +76,18 @@ Claim parity_needs_negative_eigenvalue() {
             "alternate and vanish too. Only with an eigenvalue of modulus 1 do they persist.");
   c.because("It is measured for one layer, the case for which the text argues in §4.1. The induction over layers is "
             "its Appendix B.1, which was not read.");
-  c.runs({"delta_net"}),
-      c.takes({integer_param("T", 256, 64, 1024, "ones in a row"), real_param("beta", 0.3, 0.2, 0.9, "write strength"),
-               integer_param("d", 4, 1, 64, "key width")});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int T = p.integer("T"), d = p.integer("d");
-    const double beta = p.real("beta"), single = std::ldexp(1.0, -24); // rounding unit of float32
+  c.runs({"delta_net"});
+  c.takes({integer_param("T", 256, 64, 1024, "ones in a row"), real_param("beta", 0.3, 0.2, 0.9, "write strength"),
+           integer_param("d", 4, 1, 64, "key width")});
+  return measure(c, [](Points &points, Seed seed, int T, double beta, int d) {
+    const double single = std::ldexp(1.0, -24); // rounding unit of float32
     const auto law = [&](double beta, double rate) {
       Vector all;
       for (int t = 1; t < T; ++t) all.push_back(beta * std::pow(rate, t));
       return all;
     };
     const auto last = [&](double beta) {
-      return at_most_point(std::fabs(differences(T, d, beta, protocol.seed).back()), single,
+      return at_most_point(std::fabs(differences(T, d, beta, seed).back()), single,
                            units(T, d) * epsilon_of(Real::f64));
     };
     if (beta * std::pow(1 - beta, T - 1) > single / 2)
@@ -103,12 +95,11 @@ Claim parity_needs_negative_eigenvalue() {
     points.statement("difference of the last two reads", last(beta));
     points.statement("difference of the last two reads, $beta = 1$", last(1));
     points.rounding(units(T, d));
-    points
-        .obligation("differences are $beta (1 - beta)^k$", differences(T, d, beta, protocol.seed), law(beta, 1 - beta))
+    points.obligation("differences are $beta (1 - beta)^k$", differences(T, d, beta, seed), law(beta, 1 - beta))
         .but_not("$(1 - beta / 2)^k$", law(beta, 1 - beta / 2))
         .but_not("$(1 - beta)^(2k)$", law(beta, (1 - beta) * (1 - beta)));
     points.obligation("$beta = 1.5$, an eigenvalue of -0.5: differences are $beta (1 - beta)^k$ too",
-                      differences(T, d, 1.5, protocol.seed), law(1.5, 1 - 1.5));
+                      differences(T, d, 1.5, seed), law(1.5, 1 - 1.5));
     points.wrong_system("$beta = 2$", last(2));
   });
 }
@@ -126,31 +117,26 @@ Claim parity_neither_real() {
            "imaginary part; Theorem 1 has it right: an eigenvalue outside {x real, $x >= 0$}. The solution two "
            "sentences before has the eigenvalue -1."));
   c.runs({"delta_net"}), c.takes(text);
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int T = p.integer("T"), d = p.integer("d");
-    const std::vector<int> bits = random_bits(T, protocol.seed);
-    Vector key = Stream(protocol.seed, "parity/key").normals(d);
-    normalise_rows(key, d);
+  return measure(c, [](Points &points, Seed seed, int T, int d) {
+    const std::vector<int> bits = random_bits(T, seed);
+    const Vector key = key_of(d, seed);
     const Dense A = product({{key, 2}});
     // A real symmetric matrix has real eigenvalues; how far A is from one bounds their imaginary parts.
     const double imaginary = frobenius_norm(A - transpose(A)) / 2;
     points.statement("imaginary part of an eigenvalue of $A(1)$", at_least_point(imaginary, 0.1, 0));
     points.rounding(units(T, d));
-    points.obligation("reads of DeltaNet, $beta = 2$: the parity", reads_of(bits, d, 2, protocol.seed),
-                      counts(bits, 2));
+    points.obligation("reads of DeltaNet, $beta = 2$: the parity", reads_of(bits, d, 2, seed), counts(bits, 2));
     points.rounding(16.0 * d);
     points.obligation("smallest eigenvalue of $A(1)$", symmetric_eigenvalues(product({{key, 2}})).front(), -1);
     points.rounding(units(T, d));
-    points.wrong_system("$beta = 1$: the parity", reads_of(bits, d, 1, protocol.seed), counts(bits, 2));
+    points.wrong_system("$beta = 1$: the parity", reads_of(bits, d, 1, seed), counts(bits, 2));
     points.rounding(16.0 * d);
     points.wrong_system("$beta = 1.5$: smallest eigenvalue", symmetric_eigenvalues(product({{key, 1.5}})).front(), -1);
   });
 }
-
 } // namespace
 
 std::vector<Claim> theorem_1_parity() {
   return {negative_eigenvalue_parity(), parity_needs_negative_eigenvalue(), parity_neither_real()};
 }
-
 } // namespace recollect::theory

@@ -2,39 +2,24 @@
 // 2411.12537 Theorems 2 and 3: counting modulo 3 needs a transition with a complex eigenvalue, which no real triangular
 // or symmetric matrix has; two reflections make a rotation, and count modulo any m.
 #include "theory/negative_eigenvalues/householder.hpp"
-#include "theory/support/claim_builder.hpp"
+#include "theory/support/measure.hpp"
 
 namespace recollect::theory {
 namespace {
-
-/// The states [2,2] of DeltaProduct after each token, from I. A bit of 1 makes two reflections at unit keys `angle`
-/// apart; a bit of 0 does not change the state. Rows are states, flattened.
+/// The reads at e1 of the states [2,2] after each token, from I. A bit of 1 makes a reflection at the unit key of angle
+/// `key`, after one at the angle `first` in DeltaProduct; a bit of 0 does not change the state.
+Vector states_at(const std::string &variant, const std::vector<int> &bits, double key, double beta, double first = 0) {
+  const int T = int(bits.size());
+  Sequence s = stored({1, 1, T, 2, 2}, repeated(at_angle(key), T), Vector(2 * T), beta);
+  s.q = repeated(at_angle(0), T), s.w = repeated(at_angle(first), T), s.state = Dense::identity(2).data;
+  for (int t = 0; t < T; ++t) s.beta[t] *= bits[t];
+  if (variant == "delta_net") return run(variant, s).o;
+  return run(variant, s, {{"householder", "2"}}).o;
+}
 Vector rotated(const std::vector<int> &bits, double angle, double beta = 2) {
-  Sequence s;
-  s.shape = {1, 1, int(bits.size()), 2, 2};
-  s.state = Dense::identity(2).data;
-  for (int bit : bits) {
-    for (double c : at_angle(angle)) s.w.push_back(c);
-    for (double c : at_angle(0)) s.k.push_back(c);
-    for (double c : at_angle(0)) s.q.push_back(c);
-    s.beta.push_back(beta * bit);
-  }
-  s.v.assign(bits.size() * 2, 0.0);
-  return run("delta_product", s, {{"householder", "2"}}).o; // S e1
+  return states_at("delta_product", bits, 0, beta, angle);
 }
-/// The states of DeltaNet, with one reflection per token.
-Vector reflected(const std::vector<int> &bits, double beta) {
-  Sequence s;
-  s.shape = {1, 1, int(bits.size()), 2, 2};
-  s.state = Dense::identity(2).data;
-  for (int bit : bits) {
-    for (double c : at_angle(pi / 6)) s.k.push_back(c);
-    for (double c : at_angle(0)) s.q.push_back(c);
-    s.beta.push_back(beta * bit);
-  }
-  s.v.assign(bits.size() * 2, 0.0);
-  return run("delta_net", s).o;
-}
+Vector reflected(const std::vector<int> &bits, double beta) { return states_at("delta_net", bits, pi / 6, beta); }
 
 double apart(const Vector &states, int t, int u) { // two rows of width 2
   return std::hypot(states[2 * t] - states[2 * u], states[2 * t + 1] - states[2 * u + 1]);
@@ -54,9 +39,8 @@ Claim counting_needs_complex_eigenvalues() {
   c.takes({integer_param("T", 200, 100, 1000, "ones in a row"),
            real_param("lambda", 0.6, -0.8, 0.8, "the other eigenvalue"),
            real_param("above", 0.7, -2, 2, "element above the diagonal")});
-  return c.measure([](Points &points, const Params &p, const Protocol &) {
-    const int T = p.integer("T");
-    const double lambda = p.real("lambda"), c = p.real("above"), single = std::ldexp(1.0, -24);
+  return measure(c, [](Points &points, int T, double lambda, double c) {
+    const double single = std::ldexp(1.0, -24);
     const std::vector<int> bits(T, 1);
     const double units = 16.0 * T * (1 + std::fabs(c) / (1 - std::fabs(lambda)));
     // h -> A h, A = (-1, c; 0, lambda), from (1, 1).
@@ -100,10 +84,9 @@ Claim cyclic_two_reflections() {
   c.runs({"delta_product", "delta_net"});
   c.takes({integer_param("m", 3, 3, 24, "modulus"), integer_param("T", 512, 32, 4096, "tokens")});
   c.at({{}, {{"m", 5}}, {{"m", 12}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const int m = p.integer("m"), T = p.integer("T");
+  return measure(c, [](Points &points, Seed seed, int m, int T) {
     std::vector<int> bits;
-    for (int t = 0; t < T; ++t) bits.push_back(int(Stream(protocol.seed, "counting/bits").below(t, 2)));
+    for (int t = 0; t < T; ++t) bits.push_back(int(Stream(seed, "counting/bits").below(t, 2)));
     const auto circle = [&](int modulus) {
       Vector all;
       for (int t = 0, count = 0; t < T; ++t) {
@@ -120,9 +103,7 @@ Claim cyclic_two_reflections() {
     points.wrong_system("one reflection per token", reflected(bits, 2), circle(m));
   });
 }
-
 } // namespace
 
 std::vector<Claim> theorem_2_counting() { return {counting_needs_complex_eigenvalues(), cyclic_two_reflections()}; }
-
 } // namespace recollect::theory

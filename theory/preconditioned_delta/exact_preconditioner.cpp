@@ -2,12 +2,11 @@
 // 2604.21100: with the inverse of the keys' Gram matrix as preconditioner, linear attention and the delta rule are both
 // recursive least squares. With the inverse of its diagonal the two layers differ from each other and from least
 // squares.
-#include "theory/support/claim_builder.hpp"
+#include "theory/support/measure.hpp"
 #include "theory/support/one_head.hpp"
 
 namespace recollect::theory {
 namespace {
-
 /// One head, and P_t = (ridge I + sum_{i<=t} k_i k_i^T)^{-1} or the inverse of that matrix's diagonal.
 struct Preconditioned {
   Sequence s;
@@ -21,32 +20,25 @@ struct Preconditioned {
     for (int t = 0; t < s.shape.T; ++t) {
       const Dense k = column(s.k, t, d);
       gram = gram + k * transpose(k);
-      Dense kept = gram;
-      for (int i = 0; i < d; ++i)
-        for (int j = 0; j < d; ++j)
-          if (diagonal && i != j) kept(i, j) = 0;
-      all.push_back(inverse(kept));
+      all.push_back(inverse(diagonal ? theory::diagonal(diagonal_of(gram)) : gram));
     }
     return all;
   }
   /// Rows x_t as P_{t-delay} x_t.
-  std::vector<double> turned(const std::vector<double> &rows, int delay) const {
+  Vector turned(const Vector &rows, int delay) const {
     const std::vector<Dense> P = matrices();
-    std::vector<double> out;
-    for (int t = 0; t < s.shape.T; ++t) {
-      const Dense x = P[t + 1 - delay] * column(rows, t, s.shape.Dk);
-      out.insert(out.end(), x.data.begin(), x.data.end());
-    }
+    Vector out;
+    for (int t = 0; t < s.shape.T; ++t) append_column(out, P[t + 1 - delay] * column(rows, t, s.shape.Dk));
     return out;
   }
   /// Linear attention, read at P_t q_t, from `state`.
-  std::vector<double> linear(int delay = 0, const std::vector<double> &state = {}) const {
+  Vector linear(int delay = 0, const Vector &state = {}) const {
     Sequence x = s;
     x.q = turned(s.q, delay), x.state = state;
     return run("linear", x).o;
   }
   /// The delta rule: the error is read at k_t and written at P_t k_t.
-  std::vector<double> delta(int delay = 0, const std::vector<double> &state = {}) const {
+  Vector delta(int delay = 0, const Vector &state = {}) const {
     Sequence x = s;
     x.k = turned(s.k, delay), x.w = s.k, x.state = state;
     x.beta.assign(s.beta.size(), 1), x.alpha.assign(s.alpha.size(), 1);
@@ -66,14 +58,13 @@ Claim preconditioned_delta_is_least_squares() {
   c.runs({"linear", "comba", "rls"});
   c.takes(one_head_params({1, 1, 14, 5, 3}), {real_param("ridge", 0.5, 0.01, 10, "lambda")});
   c.at({{}, {{"T", 4}, {"ridge", 0.1}}});
-  return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-    const Preconditioned exact{random_sequence(shape_of(p), protocol.seed), p.real("ridge")};
-    const Shape &shape = exact.s.shape;
+  return measure(c, [](Points &points, Seed seed, const Shape &shape, double ridge) {
+    const Preconditioned exact{random_sequence(shape, seed), ridge};
     const int T = shape.T, d = shape.Dk;
-    const std::vector<double> squares = run("rls", exact.s, {{"ridge", number(exact.ridge)}}).o, delta = exact.delta();
+    const Vector squares = run("rls", exact.s, {{"ridge", number(ridge)}}).o, delta = exact.delta();
     // The condition number of a Gram matrix of T unit keys is at most 1 + T / ridge. The inverse and the products of a
     // step lose 16 d times that.
-    points.rounding(16.0 * T * d * (1 + T / exact.ridge));
+    points.rounding(16.0 * T * d * (1 + T / ridge));
     points.statement("linear attention at $P_t q_t$ is the delta rule at $P_t k_t$", exact.linear(), delta);
     points.statement("the delta rule at $P_t k_t$ is least squares", delta, squares)
         .but_not("written at $P_{t-1} k_t$, not divided by $1 + k_t^T P_{t-1} k_t$", exact.delta(1));
@@ -86,12 +77,10 @@ Claim preconditioned_delta_is_least_squares() {
         .obligation("the write key is $P_{t-1} k_t / (1 + k_t^T P_{t-1} k_t)$", P[T] * k,
                     (1 / (1 + inner(k.data, before.data))) * before)
         .but_not("not divided", before);
-    const std::vector<double> S0 = Stream(protocol.seed, "preconditioned/state").normals(size_t(shape.Dv) * d);
-    std::vector<double> scaled = S0;
-    for (double &x : scaled) x *= exact.ridge;
+    const Vector S0 = Stream(seed, "preconditioned/state").normals(size_t(shape.Dv) * d);
     points
-        .obligation("the delta rule from $S_0$ is linear attention from $lambda S_0$", exact.linear(0, scaled),
-                    exact.delta(0, S0))
+        .obligation("the delta rule from $S_0$ is linear attention from $lambda S_0$",
+                    exact.linear(0, (ridge * Dense(shape.Dv, d, S0)).data), exact.delta(0, S0))
         .but_not("linear attention from $S_0$ itself", exact.linear(0, S0));
 
     Preconditioned diagonal = exact;
@@ -106,9 +95,7 @@ Claim preconditioned_delta_is_least_squares() {
                       diagonal.linear(), diagonal.delta());
   });
 }
-
 } // namespace
 
 std::vector<Claim> exact_preconditioner() { return {preconditioned_delta_is_least_squares()}; }
-
 } // namespace recollect::theory

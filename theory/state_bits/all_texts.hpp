@@ -3,11 +3,11 @@
 // number of texts read back correctly.
 #pragma once
 #include "theory/support/one_head.hpp"
+#include "theory/support/stored.hpp"
 #include <cmath>
 #include <set>
 
 namespace recollect::theory {
-
 struct Written {
   int L, d;
   Output out;
@@ -16,7 +16,7 @@ struct Written {
   const double *state(size_t text) const { return &out.state[text * d]; }
 
   size_t different_states() const {
-    std::set<std::vector<double>> states;
+    std::set<Vector> states;
     for (size_t text = 0; text < texts(); ++text) states.insert({state(text), state(text) + d});
     return states.size();
   }
@@ -36,18 +36,15 @@ struct Written {
 /// All texts of L signs: token t has the key e_(t mod d), beta = 1 and its sign as value.
 inline Written write_all(const std::string &variant, int L, int d) {
   Written written{L, d, {}};
-  Sequence s;
-  s.shape = {1, int(written.texts()), L, d, 1};
+  Vector keys, values;
   for (size_t text = 0; text < written.texts(); ++text)
     for (int t = 0; t < L; ++t) {
-      for (int c = 0; c < d; ++c) s.k.push_back(c == t % d);
-      s.v.push_back(written.sign(text, t));
+      for (int c = 0; c < d; ++c) keys.push_back(c == t % d);
+      values.push_back(written.sign(text, t));
     }
-  s.q = s.k, s.beta.assign(s.v.size(), 1.0);
-  written.out = run(variant, s);
+  written.out = run(variant, stored({1, int(written.texts()), L, d, 1}, keys, values));
   return written;
 }
 
 inline double power_of_two(int exponent) { return std::ldexp(1.0, exponent); }
-
 } // namespace recollect::theory

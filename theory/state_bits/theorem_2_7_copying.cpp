@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // 2402.01032 Theorem 2.7 and Corollary 2.8: a state of b bits copies at most b / log2 |V| tokens. Measured on every text
 // of L signs.
-#include "harness/core/error.hpp"
 #include "theory/state_bits/all_texts.hpp"
-#include "theory/support/claim_builder.hpp"
+#include "theory/support/measure.hpp"
 
 namespace recollect::theory {
 namespace {
-
 Claim copying_state_bound() {
   ClaimBuilder c("copying-state-bound", "2402.01032 Theorem 2.7, Corollary 2.8 (secondary source)");
   c.says("A model with a fixed set S of states copies texts of L tokens that are drawn uniformly from a vocabulary of "
@@ -19,8 +17,8 @@ Claim copying_state_bound() {
             "the bound is reached, it must be >=. All $2^L$ texts are written, so that the errors are exact.");
   c.runs({"delta_net", "linear"}), c.takes({integer_param("d", 6, 2, 8, "channels of the state, a bit each"),
                                             integer_param("more", 2, 2, 4, "tokens beyond d, at most d")});
-  return c.measure([](Points &points, const Params &p, const Protocol &) {
-    const int d = p.integer("d"), more = p.integer("more"), L = d + more;
+  return measure(c, [](Points &points, int d, int more) {
+    const int L = d + more;
     if (more > d) usage_error("at most d tokens beyond d");
     const Written delta = write_all("delta_net", L, d), wider = write_all("delta_net", L, d + 1),
                   one_more = write_all("delta_net", d + 1, d), fits = write_all("delta_net", d, d),
@@ -46,9 +44,7 @@ Claim copying_state_bound() {
     points.wrong_system("every text is copied, with fewer than L bits", 1 + delta.misread(d), 1);
   });
 }
-
 } // namespace
 
 std::vector<Claim> theorem_2_7_copying() { return {copying_state_bound()}; }
-
 } // namespace recollect::theory

@@ -2,11 +2,10 @@
 // 2402.18668 Theorem 3.1: to recall N pairs, a recurrent model needs a state whose number of bits is proportional to N.
 // Measured on every assignment of N signs to N keys.
 #include "theory/state_bits/all_texts.hpp"
-#include "theory/support/claim_builder.hpp"
+#include "theory/support/measure.hpp"
 
 namespace recollect::theory {
 namespace {
-
 Claim recall_state_bits() {
   ClaimBuilder c("recall-state-bits", "2402.18668 Theorem 3.1 (secondary source)");
   c.says("Any recurrent model that depends causally on its input needs a state of $Omega(N)$ bits to solve multi-query "
@@ -16,8 +15,7 @@ Claim recall_state_bits() {
   c.because("The theorem is stated as public notes quote it; its proof was not read. The constant comes from the "
             "counting argument.");
   c.runs({"delta_net", "linear"}), c.takes({integer_param("N", 8, 3, 10, "pairs, each of a separate key and a sign")});
-  return c.measure([](Points &points, const Params &p, const Protocol &) {
-    const int N = p.integer("N");
+  return measure(c, [](Points &points, int N) {
     const auto bits = [](const Written &w) { return std::log2(double(w.different_states())); };
     for (const char *variant : {"delta_net", "linear"}) {
       const Written all = write_all(variant, N, N);
@@ -36,9 +34,7 @@ Claim recall_state_bits() {
     points.wrong_system("a key channel fewer: it recalls all", 1 + narrow.misread(N - 1), 1);
   });
 }
-
 } // namespace
 
 std::vector<Claim> theorem_3_1_recall() { return {recall_state_bits()}; }
-
 } // namespace recollect::theory

@@ -29,9 +29,49 @@ inline Shape shape_of(const Params &p) { return {1, 1, p.integer("T"), p.integer
 /// The point at which the identities of 003 and 004 are measured: unit keys and queries, N(0,1) values.
 const Shape point_P{1, 1, 14, 5, 3};
 
+/// N(0,1) queries, keys and values, from the streams name/queries, name/keys and name/values.
+inline Sequence normal_sequence(const Shape &shape, std::uint64_t seed, const std::string &name) {
+  Sequence s = of_shape(shape);
+  s.q = normal_matrix(shape.T, shape.Dk, seed, name + "/queries").data;
+  s.k = normal_matrix(shape.T, shape.Dk, seed, name + "/keys").data;
+  s.v = normal_matrix(shape.T, shape.Dv, seed, name + "/values").data;
+  return s;
+}
+/// The same with unit queries and keys, beta in (0.1, 1) and lambda in (0.3, 1).
+inline Sequence gated_sequence(const Shape &shape, std::uint64_t seed, const std::string &name) {
+  Sequence s = normal_sequence(shape, seed, name);
+  normalise_rows(s.q, shape.Dk), normalise_rows(s.k, shape.Dk);
+  s.beta = Stream(seed, name + "/beta").uniforms(shape.T, 0.1, 1);
+  s.lambda = Stream(seed, name + "/lambda").uniforms(size_t(shape.T) * shape.Dk, 0.3, 1);
+  return s;
+}
+inline Dense diagonal(const Vector &values) {
+  Dense d = Dense::identity(int(values.size()));
+  for (int i = 0; i < d.rows; ++i) d(i, i) = values[i];
+  return d;
+}
+
+inline Vector diagonal_of(const Dense &m) {
+  Vector values(m.rows);
+  for (int i = 0; i < m.rows; ++i) values[i] = m(i, i);
+  return values;
+}
+
+/// The number of singular values above `least`.
+inline int rank(const Dense &m, double least) {
+  const Vector values = singular_values(m);
+  return int(std::count_if(values.begin(), values.end(), [=](double s) { return s > least; }));
+}
+
 /// S of the head: the first Dv rows of the final state.
 inline Dense memory(const Output &out, const Shape &shape) {
   return {shape.Dv, shape.Dk, {out.state.begin(), out.state.begin() + size_t(shape.Dv) * shape.Dk}};
+}
+
+/// The matrix by which the layer's steps multiply the state [Dk,Dk]: the state after writes of 0 to S = I.
+inline Dense transition(const std::string &variant, Sequence s, const Assignments &set = {}) {
+  s.shape.Dv = s.shape.Dk, s.v.assign(s.k.size(), 0), s.state = Dense::identity(s.shape.Dk).data;
+  return memory(run(variant, s, set), s.shape);
 }
 
 /// The reads and the last memory of M_t = step(M_{t-1}, k_t, v_t, t), from M_0 = the sequence's state or zero.

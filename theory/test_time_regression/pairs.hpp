@@ -34,18 +34,6 @@ struct Pairs {
   Sequence sequence() const { return sequence(K); }
 };
 
-inline Dense diagonal(const Vector &values) {
-  Dense d = Dense::identity(int(values.size()));
-  for (int i = 0; i < d.rows; ++i) d(i, i) = values[i];
-  return d;
-}
-
-inline Vector diagonal_of(const Dense &m) {
-  Vector values(m.rows);
-  for (int i = 0; i < m.rows; ++i) values[i] = m(i, i);
-  return values;
-}
-
 /// The ratio of the largest to the smallest singular value.
 inline double condition(const Dense &m) {
   const Vector s = singular_values(m);
