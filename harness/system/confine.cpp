@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/system/confine.hpp"
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <fcntl.h>
@@ -7,6 +8,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <vector>
@@ -128,6 +130,11 @@ bool confine_to_reading() {
   Filter filter;
   const sock_fprog program{static_cast<unsigned short>(filter.code().size()), filter.code().data()};
   return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+void limit_resource(int resource, std::uint64_t most) {
+  rlimit now{};
+  if (getrlimit(resource, &now) == 0) now.rlim_cur = std::min<rlim_t>(most, now.rlim_max), setrlimit(resource, &now);
 }
 
 } // namespace recollect

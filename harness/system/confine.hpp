@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Drops a process's rights that reading a file does not need, before it reads an untrusted one.
 #pragma once
+#include <cstdint>
 
 namespace recollect {
 
@@ -9,5 +10,8 @@ namespace recollect {
 /// code in a damaged library. This cannot be undone. Returns false, without any change, if the kernel has no system
 /// call filters (seccomp).
 bool confine_to_reading();
+
+/// Lowers a limit of this process (RLIMIT_AS and others) to `most`, or to what is permitted.
+void limit_resource(int resource, std::uint64_t most);
 
 } // namespace recollect

@@ -5,7 +5,7 @@
 
 using namespace recollect;
 
-FUZZ_TARGET(bytes) {
+void recollect::fuzz(const std::string &bytes) {
   const TemporaryFile file(bytes);
   read_npz(file.path(), {{"q", 4, "[B,H,T,Dk]"}, {"beta", 3, "[B,H,T]"}});
 }

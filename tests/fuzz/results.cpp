@@ -5,7 +5,7 @@
 
 using namespace recollect;
 
-FUZZ_TARGET(bytes) {
+void recollect::fuzz(const std::string &bytes) {
   const TemporaryFile file(bytes);
   const Results read = Results::read(file.path());
   as_markdown(diff(read, read));

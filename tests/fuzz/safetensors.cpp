@@ -5,7 +5,7 @@
 
 using namespace recollect;
 
-FUZZ_TARGET(bytes) {
+void recollect::fuzz(const std::string &bytes) {
   const Safetensors file(bytes, "input");
   for (const std::string &name : file.names()) file.array(name);
 }

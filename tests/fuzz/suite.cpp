@@ -4,7 +4,7 @@
 
 using namespace recollect;
 
-FUZZ_TARGET(bytes) {
+void recollect::fuzz(const std::string &bytes) {
   const TemporaryFile file(bytes);
   for (const auto &point : load_suite(file.path()).points)
     if (point.claim.empty()) std::abort();

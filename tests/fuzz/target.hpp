@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A fuzz target may read its input, or refuse it by an Error with one line; anything else is a finding.
 #pragma once
-#include "harness/core/error.hpp"
-#include "harness/core/text.hpp"
-#include "harness/system/memory.hpp"
-#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -13,42 +9,29 @@
 
 namespace recollect {
 
-/// A temporary file. One in memory would not do: HDF5 opens a path of /proc/self/fd no longer once it has resolved it.
+/// Defined by each target.
+void fuzz(const std::string &bytes);
+
+/// Whether this is the process that reads files with HDF5 for the targets (child.cpp).
+bool in_the_worker();
+
+/// A temporary file, which the worker finds and leaves. One in memory would not do: HDF5 opens a path of /proc/self/fd no
+/// longer once it has resolved it.
 class TemporaryFile {
 public:
-  explicit TemporaryFile(const std::string &bytes)
-      : path_(std::filesystem::temp_directory_path() / ("recollect-fuzz-" + std::to_string(getpid()))) {
-    if (!(std::ofstream(path_, std::ios::binary) << bytes).flush()) std::abort();
+  explicit TemporaryFile(const std::string &bytes) {
+    if (!in_the_worker() && !(std::ofstream(path(), std::ios::binary) << bytes).flush()) std::abort();
   }
-  ~TemporaryFile() { unlink(path_.c_str()); }
+  ~TemporaryFile() {
+    if (!in_the_worker()) unlink(path().c_str());
+  }
   TemporaryFile(const TemporaryFile &) = delete;
   TemporaryFile &operator=(const TemporaryFile &) = delete;
-  const std::string &path() const { return path_; }
-
-private:
-  std::string path_;
+  const std::string &path() const {
+    static const std::string path =
+        std::filesystem::temp_directory_path() / ("recollect-fuzz-" + std::to_string(getpid()));
+    return path;
+  }
 };
 
-/// Takes over what a child process of the input counted and found (child.cpp).
-void take_over_from_child();
-
-template <class Read> void read_or_refuse(const Read &read) {
-  set_memory_limit(64 << 20);
-  try {
-    read();
-  } catch (const Error &refusal) {
-    if (refusal.code != exit_usage && refusal.code != exit_input) std::abort();
-    if (std::string(refusal.what()).empty()) std::abort();
-  }
-  take_over_from_child();
-}
-
 } // namespace recollect
-
-#define FUZZ_TARGET(bytes)                                                                                             \
-  static void target(const std::string &bytes);                                                                        \
-  extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {                                  \
-    recollect::read_or_refuse([&] { target(std::string(reinterpret_cast<const char *>(data), size)); });               \
-    return 0;                                                                                                          \
-  }                                                                                                                    \
-  static void target(const std::string &bytes)

@@ -5,7 +5,7 @@
 
 using namespace recollect;
 
-FUZZ_TARGET(bytes) {
+void recollect::fuzz(const std::string &bytes) {
   const TemporaryFile file(bytes);
   for (const auto &[name, array] : read_users(file.path(), {"q", "k", "v", "state", "cu_seqlens"}, {})) {
     std::uint64_t size = 1;
