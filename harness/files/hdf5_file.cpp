@@ -272,6 +272,9 @@ Table Hdf5File::table(const std::string &name) const {
   Texts texts{contents_->size + d.count * fields.size(), {}}; // each text with its terminating zero
   const Handle transfer(H5Pcreate(H5P_DATASET_XFER), no_memory);
   require(H5Pset_vlen_mem_manager(transfer, Texts::allocate, &texts, Texts::free, nullptr), no_memory);
+  // For each table the library clears two buffers of 1 MiB, for conversion. It needs space for two rows.
+  if (constexpr size_t enough = 64 << 10; std::max(width, H5Tget_size(d.type)) <= enough / 4)
+    require(H5Pset_buffer(transfer, enough, nullptr, nullptr), no_memory);
   if (H5Dread(d.set, row, H5S_ALL, H5S_ALL, transfer, buffer.data()) < 0)
     input_error(where + " cannot be read: the file is damaged");
   table.rows.reserve(d.count);
