@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # ci/release.sh VERSION [--dry-run] [-o FOLDER]: writes to FOLDER (default: out/release) the source of HEAD as
-# recollect-VERSION.tar.gz, Debian packages if build/ was built from HEAD, and SHA256SUMS; then tags HEAD as vVERSION.
+# recollect-VERSION.tar.gz, Debian packages if build/ was built from HEAD, and SHA256SUMS; then tags HEAD as vVERSION, with
+# the checksums in the tag's message.
 # The tarball's bytes depend only on the commit. --dry-run: tags nothing. Exit: 0 done, 2 usage, 3 cannot be released.
 set -euo pipefail
 die() { echo "release: error: $*" >&2; exit 3; }
@@ -42,6 +43,6 @@ cat "$out/SHA256SUMS"
 if [[ $dry ]]; then
   echo "release: dry run: v$version is not tagged"
 else
-  git tag -a "v$version" -m "recollect $version"
+  git tag -a "v$version" -m "recollect $version" -m "$(cat "$out/SHA256SUMS")"
   echo "release: tagged v$version; publish it with: git push origin v$version"
 fi

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """ci/release.sh in a repository made for the test: the tarball, its checksum, the tag, and what it refuses."""
+import hashlib
 import os
 import pathlib
 import shutil
@@ -68,6 +69,9 @@ class Release(unittest.TestCase):
     def test_a_release_is_tagged_once(self):
         self.release(self.version)
         self.assertEqual(self.git("tag"), f"v{self.version}\n")
+        said = self.git("tag", "-l", "--format=%(contents:body)").split()
+        tarball = self.out / f"recollect-{self.version}.tar.gz"
+        self.assertEqual(said, [hashlib.sha256(tarball.read_bytes()).hexdigest(), tarball.name])
         self.assertIn("a release is made once", self.release(self.version, status=3))
 
     def test_what_is_not_fit_is_refused(self):
