@@ -8,6 +8,7 @@ file under its final name must be whole, no input may be changed, and the comman
 
 The last line is "N passed, M failed"."""
 import argparse
+import json
 import os
 import pathlib
 import shutil
@@ -21,6 +22,7 @@ import numpy as np
 
 # lines of bench before its one line; those of "[1/1]" and "recollect bench, 0:10 so far" come every ten seconds
 NOTES = ("warning: other programs take", "measuring what this machine", "[", "recollect bench, ")
+CRATE = "ro-crate-metadata.json"
 KINDS = ("read", "write", "fsync", "rename", "open", "truncate", "malloc", "mmap")
 RUN = ("run", "--variants", "linear", "--tasks", "recall")
 TRAIN = ("train", *(word for setting in "width=8 heads=1 layers=1 ffn=0 vocabulary=8 pairs=2 batch=2 steps=2".split()
@@ -61,8 +63,26 @@ def commands(files, folder):
         "info": (["info", given("drawn.h5")], ""),
         "diff": (["diff", given("drawn.h5"), given("drawn.h5")], ""),
         "merge": (["merge", given("drawn.h5"), "-o", out], out),
+        "crate": (["crate", given("drawn.h5"), "--license", "CC0-1.0", "-o", page], os.path.join(page, CRATE)),
+        "serve": (["serve"], ""),
         "report": (["report", given("drawn.h5"), "--quiet", "-o", page], os.path.join(page, "index.html")),
     }
+
+
+def requests(files):
+    """For serve, a line each. The commands of the list share what the first one computes."""
+    check = ["check", "linear", "-i", files["in.h5"], "-c", files["o.h5"]]
+    return [["info", files["drawn.h5"]], check, check, ["info", files["drawn.h5"]]]
+
+
+def ill_answered(answers):
+    """What is wrong with the answers of serve, or "". One that fails says so in one line and leaves serve alive."""
+    for answer in map(json.loads, answers):
+        if answer["status"] not in (0, 3):
+            return f"an answer has status {answer['status']}: {answer['err'][:200]}"
+        if answer["status"] == 3 and answer["err"].count("\n") != 1:
+            return f"an answer has status 3 and not one line: {answer['err'][:200]}"
+    return ""
 
 
 def contents(files):
@@ -73,6 +93,12 @@ def whole(path):
     """Whether every dataset of the file can be read, or a page is complete."""
     if path.endswith("index.html"):
         assert pathlib.Path(path).read_text().rstrip().endswith("</html>"), "the page is cut"
+        return
+    if path.endswith(CRATE):
+        for node in json.loads(pathlib.Path(path).read_text())["@graph"]:
+            if node["@type"] == "File":
+                size = os.path.getsize(os.path.join(os.path.dirname(path), node["@id"]))
+                assert size == int(node["contentSize"]), f"{node['@id']} is cut"
         return
     with h5py.File(path, "r") as f:
         f.visititems(lambda _, item: item[()] if isinstance(item, h5py.Dataset) else None)
@@ -95,7 +121,9 @@ def attempt_in(folder, program, shim, name, kind, at, files):
         environment["FAULT_PROGRAM"] = "python"
     if name == "start":
         environment["FAULT_START"] = "1"
-    done = subprocess.run([program, *words], capture_output=True, text=True, env=environment, timeout=600)
+    asked = requests(files) if name == "serve" else []
+    done = subprocess.run([program, *words], input="".join(json.dumps({"args": words}) + "\n" for words in asked),
+                          capture_output=True, text=True, env=environment, timeout=600)  # fmt: skip
     seen = int(open(count).read() or 0) if os.path.exists(count) else 0
     if done.returncode not in (0, 3):
         return f"exit {done.returncode}: {done.stderr.strip()[:200]}", seen
@@ -104,6 +132,12 @@ def attempt_in(folder, program, shim, name, kind, at, files):
         lines = lines[-1:] if lines and lines[-1].startswith("recollect: the libraries do not start") else []  # beside theirs
     if done.returncode == 3 and len(lines) != 1 and kind != "write":  # writing the message may fail
         return f"exit 3 with {len(lines)} lines: {done.stderr.strip()[:200]}", seen
+    if name == "serve":
+        answers = done.stdout.splitlines()
+        if done.returncode == 0 and len(answers) != len(asked):
+            return f"exit 0 after {len(answers)} of {len(asked)} answers", seen
+        if wrong := ill_answered(answers):
+            return wrong, seen
     if name == "resume" and not (os.path.exists(out) or os.path.exists(out + ".partial")):
         return "what was to be resumed is lost", seen
     if done.returncode == 0 and out and not os.path.exists(out):
