@@ -7,6 +7,8 @@
 #include "harness/command_line/subcommands.hpp"
 #include "harness/device/backend.hpp"
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
 #include <fcntl.h>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -27,11 +29,12 @@ public:
   ~Answers() { close(descriptor_); }
   Answers(const Answers &) = delete;
   Answers &operator=(const Answers &) = delete;
-  /// False if the reader has closed the pipe.
+  /// False if the reader has closed the pipe; an input error if the answer is lost in another way.
   bool send(const std::string &line) const {
     for (size_t done = 0; done < line.size();) {
       const ssize_t n = write(descriptor_, line.data() + done, line.size() - done);
-      if (n <= 0) return false;
+      if (n < 0 && errno == EPIPE) return false;
+      if (n <= 0) input_error("serve cannot write its answer");
       done += size_t(n);
     }
     return true;
@@ -69,8 +72,9 @@ int serve() {
   for (std::string line; std::getline(std::cin, line);) {
     const Captured found = answer(line);
     const nlohmann::json said{{"status", found.status}, {"out", found.out}, {"err", found.err}};
-    if (!answers.send(said.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace) + "\n")) break;
+    if (!answers.send(said.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace) + "\n")) return exit_ok;
   }
+  if (std::ferror(stdin)) input_error("serve cannot read standard input");
   return exit_ok;
 }
 

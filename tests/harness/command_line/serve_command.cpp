@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/program.hpp"
 #include "tests/testing.hpp"
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -77,6 +78,16 @@ BOOST_AUTO_TEST_CASE(a_reference_is_of_the_numbers_in_the_file_and_not_of_its_na
   const int statuses[] = {0, 0, 0, 0, 1, 0, 0, 1};
   BOOST_TEST_REQUIRE(answers.size() == 8u);
   for (size_t i = 0; i < 8; ++i) BOOST_TEST(answers[i]["status"] == statuses[i], answers[i]);
+}
+
+BOOST_AUTO_TEST_CASE(requests_that_cannot_be_read_and_answers_that_cannot_be_written_end_it_with_one_line) {
+  const Folder folder;
+  std::ofstream(folder / "requests") << request({"list", "tasks"}) << '\n';
+  for (const std::string &streams :
+       {"<" + (folder / "") + " >/dev/null", "<" + (folder / "requests") + " >/dev/full"}) {
+    const Outcome o = run_program("-c \"'" RECOLLECT_PROGRAM "' serve " + streams + "\"", "/bin/sh");
+    BOOST_TEST((o.status == 3 && std::count(o.err.begin(), o.err.end(), '\n') == 1), streams << o.status << o.err);
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
