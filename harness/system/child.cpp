@@ -132,7 +132,8 @@ void in_child(const std::string &what, const std::function<void(const Send &)> &
   if (failed) std::rethrow_exception(failed);
   if (!readable) input_error(what + ": the result cannot be read back");
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)
-    input_error(what + " takes more than " + std::to_string(seconds) + " s: the file is damaged");
+    input_error(what + " takes more than " + std::to_string(seconds) +
+                " s of processor time: the file is damaged, or this machine too slow for what it holds");
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || !whole)
     input_error(what + " crashed the HDF5 library: the file is damaged, or memory ran out");
   if (code != exit_ok) throw Error(ExitCode(code), message);

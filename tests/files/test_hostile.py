@@ -90,6 +90,18 @@ class Hostile(InFolder):
         self.assertEqual(done.status, 3, done.err)
         self.assertLess(done.bytes, 256 << 20)
 
+    def test_what_is_well_packed_and_genuine_is_read(self):
+        """48 MiB in 50 kB, as much as deflate can. Where memory is short, that is what is said."""
+        zeros = np.zeros((1, 1, 1 << 16, 32))
+        np.savez_compressed(self.path("packed.npz"), q=zeros, k=zeros, v=zeros)
+        self.assertGreater(3 * zeros.nbytes, 1000 * os.path.getsize(self.path("packed.npz")))
+        words = ("forward", "linear", "-i", self.path("packed.npz"), "-o", self.output)
+        done = self.call(*words)
+        self.assertEqual((done.status, done.err), (0, ""))
+        done = self.call(*words, "--memory", "20M")
+        self.assertEqual(done.status, 3, done.err)
+        self.assertIn("--memory allows", done.err)
+
     def test_types(self):
         plain = np.full(SHAPE, 0.5)
         self.forward("an integer type", q=np.ones(SHAPE, "i4"))
