@@ -31,10 +31,11 @@ const Shape point_P{1, 1, 14, 5, 3};
 
 /// N(0,1) queries, keys and values, from the streams name/queries, name/keys and name/values.
 inline Sequence normal_sequence(const Shape &shape, std::uint64_t seed, const std::string &name) {
+  const int rows = int(shape.heads()) * shape.T;
   Sequence s = of_shape(shape);
-  s.q = normal_matrix(shape.T, shape.Dk, seed, name + "/queries").data;
-  s.k = normal_matrix(shape.T, shape.Dk, seed, name + "/keys").data;
-  s.v = normal_matrix(shape.T, shape.Dv, seed, name + "/values").data;
+  s.q = normal_matrix(rows, shape.Dk, seed, name + "/queries").data;
+  s.k = normal_matrix(rows, shape.Dk, seed, name + "/keys").data;
+  s.v = normal_matrix(rows, shape.Dv, seed, name + "/values").data;
   return s;
 }
 /// The same with unit queries and keys, beta in (0.1, 1) and lambda in (0.3, 1).

@@ -13,16 +13,6 @@ inline Sequence stored(const Shape &shape, const Vector &keys, const Vector &val
   return s;
 }
 
-/// Standard normal queries, keys and values, drawn from the streams `name`/queries, /keys and /values.
-inline Sequence normal_sequence(const Shape &shape, Seed seed, const std::string &name) {
-  const int rows = int(shape.heads()) * shape.T;
-  Sequence s = of_shape(shape);
-  s.q = normal_matrix(rows, shape.Dk, seed, name + "/queries").data;
-  s.k = normal_matrix(rows, shape.Dk, seed, name + "/keys").data;
-  s.v = normal_matrix(rows, shape.Dv, seed, name + "/values").data;
-  return s;
-}
-
 /// n random unit vectors, as rows [n,d].
 inline Vector random_units(size_t n, int d, const Stream &stream, std::uint64_t first = 0) {
   Vector rows = stream.normals(n * d, first * d);

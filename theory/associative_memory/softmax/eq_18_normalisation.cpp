@@ -2,6 +2,7 @@
 // Softmax's normaliser (000 Eq 18, §2.1.2, D.2): which quantities it bounds, and the per-head norm that can replace it.
 #include "theory/associative_memory/noise/noise_quadrature.hpp"
 #include "theory/support/delta_recursion.hpp"
+#include "theory/support/one_head.hpp"
 #include "theory/support/sampling.hpp"
 #include "theory/support/stored.hpp"
 

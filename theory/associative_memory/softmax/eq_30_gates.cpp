@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gated attention unrolled (000 Eq 30-31), and what keeping the pairs for a kernel costs in space (§2.2.1).
 #include "theory/support/dependence.hpp"
+#include "theory/support/one_head.hpp"
 #include "theory/support/stored.hpp"
 
 namespace recollect::theory {
