@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many samples a point takes: enough for the sensitivity that its suite promises.
+// How many samples a point takes: enough for the sensitivity that its suite promises, and more where they are cheap.
 #pragma once
+#include "harness/device/side_by_side.hpp"
 #include "harness/numerics/verdict.hpp"
 #include <algorithm>
 #include <cmath>
 
 namespace recollect::theory {
 /// The relative error that a sampled point must detect (sensitivity() of verdict.hpp), unless its rivals require less.
+/// Where samples are cheap, the quick suite detects `fine` too (sample_mean).
 inline double wanted_sensitivity(const Protocol &protocol) { return protocol.full() ? 0.01 : 0.04; }
 
 /// The same, or less if a rival's prediction is near. A rival must be at least 13 standard errors from the right
@@ -25,32 +27,56 @@ inline double wanted_sensitivity(const Protocol &protocol, double predicted, con
 /// it detects smaller errors than the quick suite.
 inline size_t pilot_size(const Protocol &protocol, size_t quick = 400) { return protocol.full() ? 4 * quick : quick; }
 
+/// The number of samples in a block, where each sample has `numbers` numbers; the arrays of a block fit into the cache.
+inline size_t cached_block(size_t numbers) { return std::max<size_t>(1, (size_t(1) << 15) / numbers); }
+
+/// Calls draw(first, count) in blocks, so that the arrays of many samples are never in memory at once.
+template <class Draw> struct Blocks {
+  size_t block;
+  Draw draw;
+  bool in_order; // one call at a time, for a draw that keeps other results
+
+  std::vector<double> operator()(size_t first, size_t count) const {
+    std::vector<std::vector<double>> parts((count + block - 1) / block);
+    const auto fill = [&](size_t i) { parts[i] = draw(first + i * block, std::min(block, count - i * block)); };
+    for (size_t i = 0; i < parts.size() && in_order; ++i) fill(i);
+    if (!in_order) side_by_side(parts.size(), fill);
+    std::vector<double> samples;
+    samples.reserve(count);
+    for (const std::vector<double> &part : parts) samples.insert(samples.end(), part.begin(), part.end());
+    return samples;
+  }
+};
+template <class Draw> Blocks(size_t, Draw, bool) -> Blocks<Draw>;
+/// Calls draw(first, count) in blocks, several at the same time.
+template <class Draw> auto in_blocks(size_t block, Draw draw) { return Blocks{block, draw, false}; }
+
+/// The relative error to which a wrong system is measured; its values differ from the law by much more.
+constexpr double rough = 0.1;
+/// The relative error that a point detects if its samples are cheap.
+constexpr double fine = 0.01;
+/// The samples up to which they are: a number of blocks and no time, so that every machine draws the same ones.
+template <class Draw> size_t cheap_samples(const Blocks<Draw> &draw) { return 192 * draw.block; }
+template <class Draw> size_t cheap_samples(const Draw &) { return 0; }
+
 /// The mean of draw(first, count), which returns the samples first ... first + count - 1 of one stream. A pilot
 /// estimates the standard deviation and from it the number of samples. If the pilot was too optimistic, the number is
-/// doubled until the mean detects a relative error of `wanted`, or `most` samples are drawn.
+/// doubled until the mean detects a relative error of `wanted`, or `most` samples are drawn. Unless `wanted` is rough,
+/// sampling goes on until the mean detects `fine`, as long as samples are cheap.
 template <class Draw> Mean sample_mean(double wanted, size_t pilot, size_t most, const Draw &draw) {
+  const double better = wanted < rough ? std::min(wanted, fine) : wanted;
+  const size_t cheap = std::min(most, cheap_samples(draw));
   std::vector<double> samples = draw(size_t(0), pilot);
   for (;;) {
     const Mean mean = mean_of(samples);
-    const double seen = sensitivity(sampled_point(mean, mean.mean)), short_by = seen / wanted;
-    if (short_by <= 1 || samples.size() >= most) return mean;
-    const double needed = std::min({double(most), 1.2 * samples.size() * short_by * short_by, 64.0 * samples.size()});
-    const std::vector<double> more = draw(samples.size(), std::max<size_t>(1, size_t(needed) - samples.size()));
+    const double seen = sensitivity(sampled_point(mean, mean.mean)), drawn = double(samples.size());
+    const auto needed = [&](double error, size_t limit) {
+      return seen > error ? std::min(double(limit), 1.2 * drawn * std::pow(seen / error, 2)) : 0;
+    };
+    const double next = std::min(std::max(needed(wanted, most), needed(better, cheap)), 64 * drawn);
+    if (next <= drawn) return mean;
+    const std::vector<double> more = draw(samples.size(), std::max<size_t>(1, size_t(next) - samples.size()));
     samples.insert(samples.end(), more.begin(), more.end());
   }
-}
-
-/// The number of samples in a block, where each sample has `numbers` numbers; the arrays of a block fit into the cache.
-inline size_t cached_block(size_t numbers) { return std::max<size_t>(1, (size_t(1) << 15) / numbers); }
-/// Calls draw(first, count) in blocks, so that the arrays of many samples are never in memory at once.
-template <class Draw> auto in_blocks(size_t block, Draw draw) {
-  return [=](size_t first, size_t count) {
-    std::vector<double> samples;
-    for (size_t done = 0; done < count; done += block) {
-      const std::vector<double> more = draw(first + done, std::min(block, count - done));
-      samples.insert(samples.end(), more.begin(), more.end());
-    }
-    return samples;
-  };
 }
 } // namespace recollect::theory

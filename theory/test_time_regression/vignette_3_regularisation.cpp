@@ -180,7 +180,8 @@ Claim ranges() {
           hits[i] = inside(uniform.uniform(2 * (first + i)), uniform.uniform(2 * (first + i) + 1));
         return hits;
       };
-      return sample_mean(wanted_sensitivity(protocol), pilot_size(protocol, 1000), 4'000'000, draw);
+      return sample_mean(wanted_sensitivity(protocol), pilot_size(protocol, 1000), 4'000'000,
+                         in_blocks(cached_block(2), draw));
     };
     const double ln2 = std::log(2.0);
     const Params square = labels({{"drawn", txt("uniform in the unit square")}});

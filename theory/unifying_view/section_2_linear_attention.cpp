@@ -138,13 +138,14 @@ struct IdentityMap {
     a = along / zz, b = std::sqrt(inner(S, S, shape.Dk) / zz - a * a);
   }
   /// Numerators and denominators of the queries first ... first + count - 1.
-  Vector reads(Seed seed, size_t first, size_t count) {
-    last.shape.T = int(count);
-    last.q = Stream(seed, "002 §2/reading queries").normals(count * last.shape.Dk, first * last.shape.Dk);
-    last.k.assign(count * last.shape.Dk, 0), last.v.assign(count * 2, 0);
-    return run("linear", last).o;
+  Vector reads(Seed seed, size_t first, size_t count) const {
+    Sequence s = last;
+    s.shape.T = int(count);
+    s.q = Stream(seed, "002 §2/reading queries").normals(count * s.shape.Dk, first * s.shape.Dk);
+    s.k.assign(count * s.shape.Dk, 0), s.v.assign(count * 2, 0);
+    return run("linear", s).o;
   }
-  double largest_read(size_t queries, Seed seed) {
+  double largest_read(size_t queries, Seed seed) const {
     const Vector read = reads(seed, 0, queries);
     double largest = 0;
     for (size_t i = 0; i < queries; ++i) largest = std::max(largest, std::fabs(read[2 * i] / read[2 * i + 1]));

@@ -107,9 +107,8 @@ Claim random_product_law() {
     const double law = std::pow(1 + (1 - 2 * c) / d, T);
     const bool apart = std::fabs(law - 1) > 0.1 * law;
     if (protocol.point && !apart) usage_error("near c = 1/2 gradients keep their size on average");
-    const Mean mean = sample_mean(wanted_sensitivity(protocol), 500, 2000000, [&](size_t first, size_t count) {
-      return mean_squares(d, c, T, pairs, first, count);
-    });
+    const auto draw = [&](size_t first, size_t count) { return mean_squares(d, c, T, pairs, first, count); };
+    const Mean mean = sample_mean(wanted_sensitivity(protocol), 500, 2000000, in_blocks(cached_block(2 * d * d), draw));
     const double rounding = jacobian_units(d) * T * law * epsilon_of(Real::f64); // the whole product at T = 1
     const auto law_of = [&](double square, double d) { return std::pow(1 + square / d, T); };
     if (apart)

@@ -29,9 +29,10 @@ Pairs gaussian_pairs(int count, int T, int d, bool equal, const Stream &keys, co
 /// The mean of |S_T|^2 of linear attention over Gaussian pairs; `equal`: v = k.
 Mean mean_square(int d, int T, bool equal, Seed seed, double wanted) {
   const Stream keys(seed, "linear growth/keys", T), values(seed, "linear growth/values", T);
-  return sample_mean(wanted, 100, 200000, [&](size_t first, size_t count) {
+  const auto draw = [&](size_t first, size_t count) {
     return squares_of("linear", gaussian_pairs(int(count), T, d, equal, keys, values, first));
-  });
+  };
+  return sample_mean(wanted, 100, 200000, in_blocks(cached_block(2 * T * d), draw));
 }
 
 Claim linear_growth() {
@@ -169,11 +170,13 @@ Claim deltanet_bounded() {
     const double factor = beta * beta + (1 - 2 * beta) / d, limit = v2 / (1 - factor);
     const int T = int(std::ceil(std::log(1e-4) / std::log(factor)));
     const Stream keys(protocol.seed, "eq 4/keys", d), values(protocol.seed, "eq 4/values", d);
-    const Mean mean = sample_mean(wanted_sensitivity(protocol), 400, 200000, [&](size_t first, size_t count) {
+    const auto draw = [&](size_t first, size_t count) {
       const int rows = int(count) * T;
       const Vector v = scaled(std::sqrt(v2), random_units(rows, dv, values, first * T));
       return squares_of("scalar_gated_delta", {T, d, dv, random_units(rows, d, keys, first * T), v}, beta);
-    });
+    };
+    const Mean mean =
+        sample_mean(wanted_sensitivity(protocol), 400, 200000, in_blocks(cached_block(T * (d + dv)), draw));
     const auto settled = [&](double limit) { return sampled_point(mean, limit, 1e-4 * limit); };
     const std::pair<const char *, double> others[] = {
         {"cross term dropped", v2 / (1 - beta * beta - 1.0 / d)},

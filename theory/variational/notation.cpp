@@ -166,11 +166,12 @@ Claim khat() {
       return samples;
     };
     const auto mean = [&](const char *phi, int power, double wanted) {
-      return sample_mean(wanted, 64, 2000, [&](size_t first, size_t count) {
+      const auto draw = [&, phi](size_t first, size_t count) {
         Vector samples = cosines(phi, power, first, count);
         for (double &x : samples) x = power == 1 ? 2 + 2 * x : x; // |a + b|^2 of unit a and b
         return samples;
-      });
+      };
+      return sample_mean(wanted, 64, 2000, in_blocks(cached_block(together * d), draw));
     };
     const Integral direction = mean_direction(d);
     const double positive = d * direction.value * direction.value, bias = 2 * d * direction.value * direction.error,

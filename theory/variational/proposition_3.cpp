@@ -185,7 +185,7 @@ Claim rank_limit() {
     const double wanted = wanted_sensitivity(protocol, law(d), {law(d - 1), law(d + 1)});
     const auto mean = [&](int n) {
       const auto draw = [&](size_t first, size_t count) { return shares_left(n, d, protocol.seed, first, count); };
-      return sample_mean(wanted, 16, 2000, draw);
+      return sample_mean(wanted, 16, 2000, in_blocks(cached_block(n * d), draw));
     };
     const Mean left = mean(n);
     // Up to d pairs the error is below ridge / (least singular value)^2, far below rounding of the values at n = d / 2.

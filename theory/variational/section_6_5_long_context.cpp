@@ -56,8 +56,8 @@ Claim long_context() {
     const auto law = [&](double d) { return std::pow(1 - 1 / d, m); };
     const double gap = 1 - law(width - 1) / law(width),
                  wanted = std::min(wanted_sensitivity(protocol), std::max(gap, 0.02) / 2);
-    const Mean delta =
-        sample_mean(wanted, 30, 5000, [&](size_t first, size_t count) { return kept("delta_net", 1, first, count); });
+    const auto draw = [&](size_t first, size_t count) { return kept("delta_net", 1, first, count); };
+    const Mean delta = sample_mean(wanted, 30, 5000, in_blocks(cached_block((m + width) * width), draw));
     auto keeps = points.obligation("delta rule keeps $(1 - 1/d)^m$ of the square", delta, law(width));
     if (gap > 0.015) keeps.but_not("$d - 1$ for $d$", law(width - 1));
     points.wrong_system("Eq 4, $beta = 0.9$", mean_of(kept("scalar_gated_delta", 0.9, 0, 30)), law(width));

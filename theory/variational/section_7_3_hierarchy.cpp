@@ -77,9 +77,10 @@ Claim residual_alone() {
     const Stream stream(protocol.seed, "residual only/keys", T);
     const double gap = std::fabs(law(d - 1) / law(d) - 1),
                  wanted = std::min(wanted_sensitivity(protocol), std::max(gap, 0.01) / 2);
-    const Mean mean = sample_mean(wanted, 200, 200000, [&](size_t first, size_t count) {
+    const auto draw = [&](size_t first, size_t count) {
       return left_of_writes(random_units(int(count) * T, d, stream, first * T), T, d);
-    });
+    };
+    const Mean mean = sample_mean(wanted, 200, 200000, in_blocks(cached_block(T * d), draw));
     auto sums = points.statement("unit keys, no forgetting: $T E|v|^2$", mean, T);
     if (gap > 0.01) sums.but_not("$d - 1$ for $d$", law(d - 1));
     points.obligation("unit keys: $d E|v|^2 (1 - (1 - 1/d)^T)$", mean, law(d));

@@ -66,10 +66,12 @@ Claim width_law() {
       const double lambda0 = at.real("lambda0");
       const Stream keys(protocol.seed, "table 2 law/mean", d),
           penalties(protocol.seed, "table 2 law/mean penalties", d);
-      const Mean mean = sample_mean(wanted_sensitivity(protocol), 200, 200000, [&](size_t first, size_t count) {
+      const auto draw = [&](size_t first, size_t count) {
         const Vector rows = feature_keys(int(count), d, keys, first);
         return first_norms(rows, orthogonal_to(rows, d, penalties, first), d, lambda0);
-      });
+      };
+      const Mean mean =
+          sample_mean(wanted_sensitivity(protocol), 200, 200000, in_blocks(cached_block(2 * d * d), draw));
       points.at(at).statement("$d / lambda0$", mean, d / lambda0);
       auto stated = points.condition("$m2 d / lambda0 - 1$", mean, m2 * d / lambda0 - 1)
                         .but_not("the mean's square for the mean square", mu2 * d / lambda0 - 1);

@@ -68,18 +68,15 @@ inline Vector projections(const Output &out, const Dense &direction) {
   return each_state(out, [&](const double *S) { return inner(S, direction.data.data(), int(direction.data.size())); });
 }
 
-/// The relative error to which a wrong system is measured; its values differ from the law by much more.
-constexpr double rough = 0.1;
-
 /// The mean of draw(stretch), one number per run of T steps, over as many runs as `wanted` needs. With `width` numbers
 /// per step, all runs together have at most 1e8 numbers, and a block of runs about 2^16, because larger blocks are
-/// slower (page faults).
+/// slower (page faults). A draw that keeps other results is called block after block.
 template <class Draw>
-Mean mean_over_runs(Seed seed, const std::string &stream, double wanted, int T, int width, const Draw &draw) {
+Mean mean_over_runs(Seed seed, const std::string &stream, double wanted, int T, int width, const Draw &draw,
+                    bool keeps_others = false) {
   const size_t numbers = size_t(T) * width, most = size_t(1e8) / numbers, block = 1 + (size_t(1) << 16) / numbers;
-  return sample_mean(wanted, std::min<size_t>(most, 1000), most, in_blocks(block, [&](size_t first, size_t runs) {
-                       return draw(Stretch{seed, stream, first, runs});
-                     }));
+  const auto runs_of = [&](size_t first, size_t runs) { return draw(Stretch{seed, stream, first, runs}); };
+  return sample_mean(wanted, std::min<size_t>(most, 1000), most, Blocks{block, runs_of, keeps_others});
 }
 
 /// Stores the pairs and then reads the memory at `queries`: [queries,dv].

@@ -94,7 +94,7 @@ Claim normalised_keys() {
       return squared_errors(out, length * S);
     };
     const Mean error = mean_over_runs(protocol.seed, "normalised keys", std::min(wanted_sensitivity(protocol), 0.2 / d),
-                                      T, d + dv, draw);
+                                      T, d + dv, draw, true);
     const double reached = 1 - std::pow(1 - beta / d, T), kept = std::pow(law.factor(), T),
                  left = kept * length * length * square, residual = inflow * (1 - kept) / (1 - law.factor());
     const Mean scale = mean_of(scales);
@@ -157,7 +157,7 @@ Claim many_heads() {
         }
         return squared_errors(out, h.optimum);
       };
-      return mean_over_runs(protocol.seed, "many heads", wanted, T, D, draw);
+      return mean_over_runs(protocol.seed, "many heads", wanted, T, D, draw, keep);
     };
     const DeltaPaths law{KeyLaw::gaussian, m, dv, beta, std::sqrt(head.residual / dv)};
     const double expected = law.square_after(T, start), stays = law.inflow() / (2 * beta - beta * beta * m),

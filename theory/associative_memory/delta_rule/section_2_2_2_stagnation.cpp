@@ -148,7 +148,7 @@ Claim convolutions() {
       return convolved_update(key_tap, value_tap, beta, d, steps, protocol.seed, sensitivity);
     };
     points.statement("equal taps of k and v: mean of $|S_T - S_{T-1}|^2 / |S*|^2$ against the law of unequal taps",
-                     update(tap, tap, T, wanted), law);
+                     update(tap, tap, T, rough), law);
     points
         .condition("key taps (1, 0), value taps ($sqrt(1-tap^2)$, tap): mean of $|S_T - S_{T-1}|^2 / |S*|^2$ against "
                    "its recursion",

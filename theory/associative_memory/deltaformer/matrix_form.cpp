@@ -125,7 +125,9 @@ Claim conditioning() {
     const double law = growth_of_gaussian_keys(d), nearest = growth_of_gaussian_keys(d, 2);
     const auto grown = [&](bool unit) {
       return sample_mean(std::min(wanted_sensitivity(protocol), 0.6 * (nearest / law - 1)), 200, 100000,
-                         [&](size_t first, size_t n) { return erasures(first, n, d, unit, protocol.seed); });
+                         in_blocks(cached_block(50 * d), [&, unit](size_t first, size_t n) {
+                           return erasures(first, n, d, unit, protocol.seed);
+                         }));
     };
     points.statement("log growth per step, Gaussian keys, linear", sampled_point(grown(false), law, 1e-6))
         .but_not("$|k|^2$ for $|k|^2 - 2$", nearest)

@@ -90,9 +90,10 @@ Claim dot_variance() {
   return measure(c, [](Points &points, const Protocol &protocol, int d) {
     const double wanted = wanted_sensitivity(protocol, d, {d - 1.0});
     const auto variance = [&](Components kind) { // the mean is 0 by symmetry
-      return sample_mean(wanted, 100, 20000, [&](size_t first, size_t count) {
+      const auto draw = [&, kind](size_t first, size_t count) {
         return squared_products(d, kind, protocol.seed, first, count);
-      });
+      };
+      return sample_mean(wanted, 100, 20000, in_blocks(cached_block(64 * d), draw));
     };
     points.obligation("Gaussian components", variance(Components::gaussian), d)
         .but_not("$d - 1$", d - 1)

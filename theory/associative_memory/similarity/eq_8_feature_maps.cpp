@@ -3,6 +3,7 @@
 // and random, that layers use in place of the features of the exp kernel.
 #include "theory/associative_memory/similarity/vector_pair.hpp"
 #include "theory/support/features.hpp"
+#include "theory/support/hermite.hpp"
 #include "theory/support/measure.hpp"
 #include "theory/support/sampling.hpp"
 
@@ -76,9 +77,10 @@ Claim relu_kernel_psd() {
   });
 }
 
-/// phi(x).phi(y) of every pair. After one write with the key x, phi(x) is the second row of the state, the normaliser.
-/// If the state has a third row, it holds peaks, and the second row is in units of e^peak.
-Vector kernels_of(const std::string &variant, const std::vector<VectorPair> &pairs, const Assignments &set = {}) {
+/// phi(x) and phi(y) of every pair. After one write with the key x, phi(x) is the second row of the state, the
+/// normaliser. If the state has a third row, it holds peaks, and the second row is in units of e^peak.
+std::vector<VectorPair> features_of(const std::string &variant, const std::vector<VectorPair> &pairs,
+                                    const Assignments &set = {}) {
   const int d = int(pairs[0].x.size()), count = int(pairs.size());
   Sequence s = of_shape({count, 2, 1, d, 1});
   for (const VectorPair &pair : pairs)
@@ -86,7 +88,7 @@ Vector kernels_of(const std::string &variant, const std::vector<VectorPair> &pai
   s.q = s.k, s.v.assign(size_t(2) * count, 1.0);
   const Output output = run(variant, s, set);
   const size_t size = output.state_shape.size(), width = output.state_shape.columns;
-  Vector kernels;
+  std::vector<VectorPair> all;
   for (int m = 0; m < count; ++m) {
     const auto phi = [&](size_t head) {
       const auto row = output.state.begin() + head * size + width;
@@ -94,13 +96,14 @@ Vector kernels_of(const std::string &variant, const std::vector<VectorPair> &pai
       for (size_t j = 0; output.state_shape.rows == 3 && j < width; ++j) features[j] *= std::exp(row[width + j]);
       return features;
     };
-    const Vector x = phi(2 * m), y = phi(2 * m + 1);
-    kernels.push_back(inner(x.data(), y.data(), int(width)));
+    all.push_back({phi(2 * m), phi(2 * m + 1)});
   }
-  return kernels;
+  return all;
 }
+/// phi(x).phi(y).
 double kernel_of(const std::string &variant, const VectorPair &pair, const Assignments &set = {}) {
-  return kernels_of(variant, {pair}, set)[0];
+  const VectorPair phi = features_of(variant, {pair}, set)[0];
+  return inner(phi.x, phi.y);
 }
 
 const ParamSpec key_width = key_width_param(6, 2, 32);
@@ -148,6 +151,33 @@ Claim feature_maps_exact() {
   }));
 }
 
+/// F features exp(s x_i - s^2/2) / F of x_i = omega_i.(q + k) / s, s = |q + k|, whose directions omega_i are orthogonal
+/// in blocks of d, each omega_i ~ N(0, I).
+struct Orthogonal {
+  int F, d;
+  /// The share of the pairs (i, j) with j != i of one block.
+  double neighbours() const {
+    const double whole = F / d, rest = F % d;
+    return (whole * d * (d - 1) + rest * (rest - 1)) / (double(F) * F);
+  }
+  /// The variance of the sum of independent features.
+  double independent(double s) const { return std::expm1(s * s) / F; }
+  /// The variance of the sum. |omega_i + omega_j|^2 is chi-square with 2 d degrees of freedom, and the direction of
+  /// omega_i + omega_j is uniform, so that E exp(s (x_i + x_j)) = sum_m (s^2 / 2)^m (d)_m / ((d/2)_m m!).
+  double variance(double s) const {
+    double term = 1, both = 1;
+    for (int m = 0; m < 60; ++m) term *= s * s / 2 * (d + m) / ((d / 2.0 + m) * (m + 1)), both += term;
+    return independent(s) + neighbours() * (both * std::exp(-s * s) - 1);
+  }
+  /// The mean square of the sum of their Hermite terms up to the third. Odd terms of two features are uncorrelated,
+  /// because the sign of a direction is random; E He_2(x_i) He_2(x_j) = d / (d+2) - 1.
+  double known(double s) const {
+    double own = 0;
+    for (int n = 1; n <= 3; ++n) own += hermite_square(s, n) / F;
+    return own - neighbours() * std::pow(s, 4) / 4 * 2 / (d + 2);
+  }
+};
+
 Claim feature_maps_random() {
   ClaimBuilder c("feature-maps-random", "000 Eq 8-9; Choromanski et al. 2021, Peng et al. 2021");
   c.says("Random features approximate the exp kernel without bias.");
@@ -156,17 +186,25 @@ Claim feature_maps_random() {
             "2$ for trigonometric ones.");
   c.runs({"performer", "random_feature"});
   c.takes({key_width, integer_param("features", 4, 2, 256, "random features F")});
-  // For independent frequencies Performer's variance is kappa^2 (e^{|q+k|^2} - 1) / F; orthogonal frequencies lower it.
-  // Trigonometric features have the variance e^{|q|^2+|k|^2} (1 - e^{-|q-k|^2})^2 / (2 F). Every seed is tried on many
-  // pairs with the same inner product.
+  // A feature is an exponential or a cosine of a Gaussian number. Its Hermite terms are a control variate, because their
+  // mean is known. Every seed is tried on many pairs with the same inner product.
   return without_row(measure(c, [](Points &points, const Protocol &protocol, const Params &p, int d, int F) {
     const int rotations = 32;
-    const double square = 0.15, s = 0.0375,
-                 kappa = std::exp(s); // |q + k|^2 = 0.375, so small that the variance of the squared error is small too
+    const double square = 0.15, s = 0.0375, kappa = std::exp(s), sum = std::sqrt(2 * square + 2 * s), // |q + k|
+        difference = std::sqrt(2 * square - 2 * s);
     std::vector<VectorPair> pairs;
     for (int i = 0; i < rotations; ++i) pairs.push_back(draw_pair(d, square, s, protocol.seed + 1000 * i));
+    /// Of omega_i.(q + k) and omega_i.(q - k): the Hermite terms of a feature's share of phi(q).phi(k) / kappa - 1.
+    const auto performer_terms = [&](const VectorPair &phi, int i) {
+      return summed(hermite_terms(sum, (std::log(phi.x[i] * phi.y[i] * F) + square) / sum, 3));
+    };
+    const auto trigonometric_terms = [&](const VectorPair &phi, int i) {
+      const double turn = std::atan2(phi.x[i], phi.x[F + i]) - std::atan2(phi.y[i], phi.y[F + i]);
+      const Vector terms = hermite_terms(difference, turn / difference, 6);
+      return terms[3] - terms[1] - terms[5];
+    };
     Vector means; // of the last variant measured
-    const auto variance_of = [&](const std::string &variant) {
+    const auto variance_of = [&](const std::string &variant, const auto &terms, double known) {
       means.clear();
       const auto squares_of = [&](size_t first, size_t count) {
         Vector squares;
@@ -175,32 +213,42 @@ Claim feature_maps_random() {
           const Assignments set{{"seed", number(double(protocol.seed % 1000) * 1e5 + double(draw))},
                                 {"features", number(F)},
                                 {"scale", "1"}};
-          for (double value : kernels_of(variant, pairs, set))
-            mean += value / rotations, spread += (value - kappa) * (value - kappa) / rotations;
+          for (const VectorPair &phi : features_of(variant, pairs, set)) {
+            const double off = inner(phi.x, phi.y) / kappa - 1;
+            double expanded = 0;
+            for (int i = 0; i < F; ++i) expanded += terms(phi, i) / F;
+            mean += kappa * (1 + off - expanded) / rotations;
+            spread += kappa * kappa * (off * off - expanded * expanded + known) / rotations;
+          }
           means.push_back(mean), squares.push_back(spread);
         }
         return squares;
       };
-      return sample_mean(wanted_sensitivity(protocol), 500, protocol.full() ? 20000 : 1500, squares_of);
+      return sample_mean(std::min(wanted_sensitivity(protocol), fine), 200, protocol.full() ? 20000 : 1500, squares_of);
     };
     const auto unbiased = [&](const char *variant) {
       points.at(Params(p).set("variant", variant));
       points.statement("mean of $phi(q).phi(k)$, $exp(q.k)$", mean_of(means), kappa)
           .but_not("exp(2 q.k)", kappa * kappa);
     };
-    const Mean performer = variance_of("performer");
-    const double bound = kappa * kappa * std::expm1(2 * square + 2 * s) / F;
+    const Orthogonal rows{F, d};
+    const Mean performer = variance_of("performer", performer_terms, rows.known(sum));
+    const double bound = kappa * kappa * rows.independent(sum), law = kappa * kappa * rows.variance(sum);
     unbiased("performer");
     points.obligation("variance against $kappa^2 (e^(|q+k|^2) - 1) / F$ of independent features",
                       at_most_point(performer, bound));
     points.wrong_system("half the variance", at_most_point(performer, bound / 2));
-    const Mean trigonometric = variance_of("random_feature");
-    const double law = std::exp(2 * square) * std::pow(-std::expm1(-2 * square + 2 * s), 2) / (2 * F);
+    auto orthogonal = points.obligation("variance of orthogonal features", performer, law);
+    if (bound - law > 13 * performer.standard_error) orthogonal.but_not("independent features", bound);
+    double known = 0;
+    for (int n : {2, 4, 6}) known += hermite_square(difference, n) / F;
+    const Mean trigonometric = variance_of("random_feature", trigonometric_terms, known);
+    const double cosines = std::exp(2 * square) * std::pow(std::expm1(-difference * difference), 2) / (2 * F);
     unbiased("random_feature");
     auto variance =
-        points.obligation("variance against $e^(|q|^2+|k|^2) (1 - e^(-|q-k|^2))^2 / (2F)$", trigonometric, law);
-    variance.but_not("F for 2F", 2 * law);
-    if (F <= 4) variance.but_not("$F + 1$ for $F$", law * F / (F + 1));
+        points.obligation("variance against $e^(|q|^2+|k|^2) (1 - e^(-|q-k|^2))^2 / (2F)$", trigonometric, cosines);
+    variance.but_not("F for 2F", 2 * cosines);
+    if (F <= 64) variance.but_not("$F + 1$ for $F$", cosines * F / (F + 1));
   }));
 }
 } // namespace

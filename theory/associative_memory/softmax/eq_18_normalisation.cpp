@@ -144,7 +144,7 @@ Claim rmsnorm_removes_normaliser() {
     points.obligation("RMSNorm of linear reads, with the sign of Z", signed_norm, divided);
     points.wrong_system("linear kernel, sign of Z lost", plain, divided);
     // Z of a query is negative with probability 1/2, whatever the keys.
-    const Mean negative = sample_mean(wanted_sensitivity(protocol), 10000, 1000000, [&](size_t first, size_t count) {
+    const auto draw = [&](size_t first, size_t count) {
       Sequence many = of_shape({1, 1, int(count) + 1, d, 1}); // one write of the sum of all keys, then reads
       many.q = Stream(protocol.seed, "normalisation/many queries").normals((count + 1) * d, first * d);
       many.k.assign(many.q.size(), 0.0), many.v.assign(count + 1, 0.0), many.v[0] = 1;
@@ -153,7 +153,9 @@ Claim rmsnorm_removes_normaliser() {
       signs.erase(signs.begin());
       for (double &x : signs) x = x < 0;
       return signs;
-    });
+    };
+    const Mean negative =
+        sample_mean(wanted_sensitivity(protocol), 10000, 1000000, in_blocks(cached_block(2 * d), draw));
     points.obligation("share of Gaussian queries with $Z < 0$", negative, 0.5);
   });
 }

@@ -124,7 +124,7 @@ Claim participation() {
   });
   return measure(c, [](Points &points, const Protocol &protocol, int n, int swaps) {
     const auto draw = [&](size_t i, size_t count) { return untouched(i, count, n, swaps, protocol.seed); };
-    const Mean share = sample_mean(wanted_sensitivity(protocol), 500, 400000, draw);
+    const Mean share = sample_mean(wanted_sensitivity(protocol), 500, 400000, in_blocks(cached_block(2 * swaps), draw));
     points.statement("share that takes part: most", at_least_point(Mean{1 - share.mean, share.standard_error}, 0.5));
     auto left = points.obligation("share of elements that are not moved", share, std::pow(1 - 2.0 / n, swaps))
                     .but_not("$(1 - 1/n)^L$", std::pow(1 - 1.0 / n, swaps));
