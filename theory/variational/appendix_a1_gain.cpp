@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 Appendix A.1, Table 5: the gain before and after the update of A_t, and what the choice between them changes.
+// 004 Appendix A.1, Table 5: the gain from A_{t-1} and the gain from A_t, and what the choice between them changes.
 #include "theory/variational/associations.hpp"
 
 namespace recollect::theory {
@@ -10,9 +10,9 @@ Claim rls_pre_update_gain() {
   ClaimBuilder c("rls-pre-update-gain", "004 Appendix A.1");
   c.says("Classical recursive least squares computes its gain from $A_{t-1}$.");
   c.exactly("$A_{t-1} k / (1 + k^T A_{t-1} k)$, which is the same vector as $A_t k$.");
-  c.because("It is true of the textbook algorithm. The text does not claim a gain without the denominator, which would "
-            "be too large by the factor $delta$. Since the two forms agree, the 'post-update $A_t$' of Table 5 is no "
-            "departure.");
+  c.because("This is how the textbook algorithm does it. Without the denominator the gain would be too large by the "
+            "factor $delta$; the text does not claim that. The two forms are one vector, so the 'post-update $A_t$' of "
+            "Table 5 is no departure from the textbook.");
   c.runs({"rls", "vla"}), c.takes(setting);
   return measure(c, [](Points &points, Seed seed, int n, int d, double lambda0) {
     const Pairs x = unit_pairs(n, d, 1, seed, "classical gain"), earlier = x.first(n - 1);
@@ -38,9 +38,9 @@ Claim vla_post_vs_pre_direction() {
          "$A_{t-1}$ prevents a double counting of the new direction.");
   c.exactly(
       "After normalisation $A_t k$ and $A_{t-1} k$ are the same direction when $u$ is parallel to $k$, so the choice "
-      "changes nothing there. In general $A_t k = A_{t-1} k - z (u.A_{t-1} k) / delta$, $z = A_{t-1} u$.");
-  c.because("The choice does matter for penalty directions that are not along the key, a case that the text does not "
-            "mention.");
+      "changes nothing there. For any $u$, $A_t k = A_{t-1} k - z (u.A_{t-1} k) / delta$, $z = A_{t-1} u$.");
+  c.because(
+      "The choice matters only if the penalty direction is not along the key. The text does not mention that case.");
   c.is_refuted(
       asserted("Appendix A.1, 'Why post-update $A_t$': 'When $u_t$ is aligned with $k_t$, the post-update $A_t$ "
                "already accounts for the new direction's contribution, preventing double-counting.'",

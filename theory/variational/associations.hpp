@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pairs written once into VLA or recursive least squares, and the batch solutions with which 004 compares them.
+// One pass of VLA or of recursive least squares over some pairs, and the batch solutions with which 004 compares them.
 #pragma once
 #include "theory/variational/vla_steps.hpp"
 
@@ -19,14 +19,15 @@ struct Pairs {
 inline Pairs unit_pairs(int n, int d, int dv, Seed seed, const std::string &name) {
   return {Dense(n, d, random_units(n, d, Stream(seed, name + "/keys"))), normal_matrix(n, dv, seed, name + "/values")};
 }
-/// K^T with orthonormal rows, n <= d, from the polar form of a random matrix; taken twice, to remove rounding.
+/// Pairs with orthonormal keys, n <= d: the polar factor of a random matrix. The second pass removes rounding errors.
 inline Pairs orthonormal_pairs(int n, int d, int dv, Seed seed, const std::string &name) {
   Pairs x = unit_pairs(n, d, dv, seed, name);
   for (int pass = 0; pass < 2; ++pass) x.K = inverse(cholesky(x.K * transpose(x.K))) * x.K;
   return x;
 }
 
-/// One pass over the pairs, with penalty directions in the rows of U; the last step apart, for its write direction.
+/// Writes every pair once. The rows of U are the penalty directions. The last step is a call of its own, which leaves
+/// its write direction in `a`.
 inline Vla written(const Pairs &x, const Dense &U, double lambda0, const std::string &layer = "vla") {
   const int d = x.K.columns, last = x.n() - 1;
   Vla memory(d, x.V.columns, lambda0, {{"refresh", "0"}}, layer);
@@ -47,7 +48,8 @@ inline Dense penalty(const Dense &U, double lambda0) { return lambda0 * Dense::i
 inline Dense closed_form(const Pairs &x, const Dense &M) {
   return transpose(x.V) * x.K * inverse(transpose(x.K) * x.K + M);
 }
-/// The same without normal equations: least squares on the keys and, with the value zero, the rows of M's root.
+/// The same minimiser without normal equations: least squares on the pairs and on further rows, the root of M with
+/// values of 0.
 inline Dense minimiser(const Pairs &x, const Dense &M) {
   const Dense root = transpose(cholesky(M)); // M = root^T root
   Dense design(x.n() + M.rows, M.rows), values(x.n() + M.rows, x.V.columns);

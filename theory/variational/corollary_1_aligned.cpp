@@ -3,7 +3,8 @@
 //
 //   J_t^T M_t J_t = M_{t-1} - ((2 - c_t) / n_t - |u|^2) k k^T,   n_t = |A_t k_t|, c_t = a_t.k_t,
 //
-// so that as long as |u|^2 n_t + c_t <= 2 no step raises x^T M_t x, and M_T >= lambda0 I = M_0 bounds the chain by 1.
+// As long as |u|^2 n_t + c_t <= 2, no step raises x^T M_t x. Since M_T >= lambda0 I = M_0, the norm of the chain is
+// then at most 1.
 #include "theory/support/delta_recursion.hpp"
 #include "theory/variational/unit_jacobian.hpp"
 
@@ -14,8 +15,8 @@ const double threshold = std::pow(golden_ratio, -5); // of lambda0 / |u|^2, see 
 Claim kantorovich() {
   ClaimBuilder c("vla-c-kantorovich", "004 Proposition 2 with Eq 9 (derived)");
   c.says("For symmetric positive definite $A$ of condition $kappa$, $a = A k / |A k|$ keeps a.k away from 0.");
-  c.exactly("$min a.k = 2 sqrt(kappa) / (1 + kappa)$, attained in the plane of the extreme eigenvectors; hence $|J| "
-            "<= (1 + sqrt(5 - 4 min a.k)) / 2$.");
+  c.exactly("$min a.k = 2 sqrt(kappa) / (1 + kappa)$. A key in the plane of the two extreme eigenvectors attains it. "
+            "Hence $|J| <= (1 + sqrt(5 - 4 min a.k)) / 2$.");
   c.runs({"vla"});
   c.takes({real_param("kappa", 4, 1.01, 1e6, "condition of A"), integer_param("d", 3, 2, 32, "head width")});
   c.at({{}, {{"kappa", 100}, {"d", 5}}});
@@ -36,7 +37,8 @@ Claim kantorovich() {
     };
     Vector extremal{std::sqrt(kappa / (1 + kappa)), std::sqrt(1 / (1 + kappa))};
     extremal.resize(d);
-    // The least a.k over random keys, half of them in the plane of the extreme eigenvectors, with slopes 1/kappa ... 1.
+    // The least a.k over random keys. Half of the keys lie in the plane of the two extreme eigenvectors, with slopes
+    // from 1/kappa to 1.
     const auto least = [&](double lowest) {
       double smallest = 1;
       for (int i = 0; i < samples; ++i) {
@@ -82,10 +84,11 @@ Energy energy_of(const Inputs &x, double lambda0) {
 Claim aligned() {
   ClaimBuilder c("vla-cor1-aligned-u", "004 Corollary 1 (restricted)");
   c.says("With $u_t$ parallel to $k_t$ the chain from the first step does not expand.");
-  c.exactly("True if $|u|^2 n_t + c_t <= 2$ with $n_t = |A_t k_t|$ at every step, as for unit $u$ at $lambda0 = 0.1$ "
-            "and whenever $|u|^2 <= lambda0$. The norms of sub-chains and of single steps do exceed 1.");
-  c.because("In the authors' favour: for $u_s = k_s$, the case of §7.1, and with the $lambda0$ that they use, "
-            "gradients with respect to $S_0$ do not explode. $x^T M_t x$ never grows, and $M_T >= M_0$.");
+  c.exactly("True if $|u|^2 n_t + c_t <= 2$ at every step, where $n_t = |A_t k_t|$ and $c_t = a_t.k_t$. This is so for "
+            "unit $u$ at $lambda0 = 0.1$, and whenever $|u|^2 <= lambda0$. The norms of single steps, and of chains "
+            "that begin later, do exceed 1.");
+  c.because("In the authors' favour: gradients with respect to $S_0$ do not explode for $u_s = k_s$, the case of §7.1, "
+            "with the $lambda0$ that they use. The reason: $x^T M_t x$ never grows along the chain, and $M_T >= M_0$.");
   c.runs({"vla"});
   c.takes({integer_param("d", 8, 2, 32, "head width"), integer_param("T", 40, 5, 200, "steps"), penalty_param(1e-3),
            real_param("s", 1, 0.01, 10, "length of u")});
@@ -115,8 +118,8 @@ Claim aligned() {
   });
 }
 
-/// The largest n + c of the layer's step with u = k, over keys in the plane of two eigenvectors of A whose eigenvalues
-/// are 1 / lambda0 and (nearly) 0. No state and key of VLA give a larger one.
+/// The largest n + c of one step with u = k. The keys lie in the plane of two eigenvectors of A, with the eigenvalues 1
+/// / lambda0 and (nearly) 0. No other state and key of VLA give a larger n + c.
 double worst_sum(double lambda0) {
   Vla layer(2, 1, 1);
   const auto sum = [&](double angle) {
@@ -137,9 +140,9 @@ Claim non_expansive_threshold() {
   ClaimBuilder c("vla-cor1-aligned-u-threshold", "004 Corollary 1 (derived)");
   c.says("With unit $u = k$ the condition $n + c <= 2$, under which the chain from step 1 does not expand, holds in "
          "every state at $lambda0 = 0.1$.");
-  c.exactly("It is true exactly for $lambda0 >= golden^-5 = (5 sqrt(5) - 11) / 2 = 0.0901699$: with $g = k.A k$, $n "
-            "+ c$ is at most $sqrt(g / lambda0) / (1 + g) + sqrt(g lambda0)$, which reaches 2 at $g$ = golden. It is "
-            "not shown that the chain itself needs this condition.");
+  c.exactly("It is true exactly for $lambda0 >= golden^-5 = (5 sqrt(5) - 11) / 2 = 0.0901699$: with $g = k.A k$, $n + "
+            "c$ is at most $sqrt(g / lambda0) / (1 + g) + sqrt(g lambda0)$, which reaches 2 at $g$ = golden, the "
+            "golden ratio. The condition is sufficient; whether the chain needs it is open.");
   c.runs({"vla"});
   return measure(c, [](Points &points) {
     double low = 0.05, high = 0.2; // the sum falls as lambda0 grows
@@ -159,7 +162,8 @@ Claim non_expansive_threshold() {
   });
 }
 
-/// Four unit keys in R^3 whose chain is the longest that hill climbing finds for u = k, one key at a time.
+/// Four unit keys in R^3 from hill climbing with u = k: it changes one key at a time to make the norm of their chain
+/// larger.
 Vector climbed_keys(double lambda0, Seed seed) {
   const int d = 3, T = 4, starts = 3, moves = 500;
   const Stream start_keys(seed, "climb/starts"), nudges(seed, "climb/moves");
@@ -187,11 +191,10 @@ Vector climbed_keys(double lambda0, Seed seed) {
 Claim small_lambda() {
   ClaimBuilder c("vla-cor1-aligned-u-small-lambda", "004 Corollary 1");
   c.says("$u_t = k_t$ makes the chain from step 1 non-expansive for every $lambda0 > 0$.");
-  c.exactly(
-      "False for small $lambda0$. At 1e-3 three keys in $R^3$ suffice, whose chain has norm 1.22; four keys reach "
-      "1.53. In the plane five keys are needed, at 1e-6. From $lambda0 = 0.0902$ on it is true "
-      "(vla_cor1_aligned_u_threshold).");
-  c.because("A stricter reading: the paper's $lambda0$ is 0.1.");
+  c.exactly("False for small $lambda0$. At $lambda0 = 1e-3$ there are three keys in $R^3$ whose chain has norm 1.22, "
+            "and four whose chain has norm 1.53. In the plane it takes five keys and $lambda0 = 1e-6$. From $lambda0 = "
+            "0.0902$ on it is true (vla_cor1_aligned_u_threshold).");
+  c.because("This reading is stricter than the paper, whose $lambda0$ is 0.1.");
   c.is_refuted(outside("Corollary 1.", "$lambda0 = 0.1$ (§3.2)",
                        "At the stated $lambda0$ it is true for $u$ along $k$ (vla_cor1_aligned_u_threshold)."));
   c.runs({"vla"}), c.takes({real_param("lambda0", 1e-3, 1e-6, 1e-2, "penalty at the start")});

@@ -13,11 +13,12 @@ double stretched_angle(const Dense &J) {
   return std::atan2(2 * G(0, 1), G(0, 0) - G(1, 1)) / 2;
 }
 
-/// The norm of the layer's chain over steps in the plane with these a . k. Turned: one stretches what the last did.
+/// The norm of the product of the layer's Jacobians over steps in the plane with these a . k. If `turned`, every step
+/// stretches the direction into which the step before it has stretched.
 double chain_norm(const Vector &cosines, bool turned) {
   Vla layer(2, 1, 1);
   layer.chain = Dense::identity(2);
-  double image = 0; // angle of the direction that the steps so far stretch
+  double image = 0; // angle of the direction into which the steps so far have stretched
   for (double c : cosines) {
     const double side = std::sqrt(1 - c * c);
     const Dense J = vla_jacobian_of({c, side}, {1, 0});
@@ -47,16 +48,17 @@ Claim product_norm() {
   c.says("The chain $J_T ... J_t$ has spectral norm at most 1, so that $|dL/dS_0|_F <= |dL/dS_T|_F$: gradients do not "
          "explode through the recurrence.");
   c.exactly("The largest possible norm for unit $a_t$ and $k_t$ is the product of $(1 + sqrt(5 - 4 c_t)) / 2$. It is "
-            "attained if each step stretches the direction that the previous one has stretched: $1.618^50 = 2.8e10$ at "
-            "$c = 0$.");
-  c.because("It rests on Proposition 2. With a true inverse $A_t$ growth is polynomial (vla_prop2_real_runs), and with "
-            "$u_t$ along $k_t$ the corollary is true for the chain from the first step (vla_cor1_aligned_u).");
-  c.is_refuted(
-      asserted("Corollary 2: 'The chain has spectral norm <= 1 ... Gradients do not explode through the recurrence.'",
-               "unit $a_t$ and $k_t$", "Nothing limits it; it rests on Proposition 2.",
-               "Norms multiply to $1.618^T$ only for write directions that are orthogonal to the key at every step and "
-               "turned to meet one another. $A_t$ is positive definite, hence $a_t.k_t > 0$, and in training we saw no "
-               "growth; what the corollary needs is that the chain stays polynomial, which it does."));
+            "attained if every step stretches the direction into which the step before it has stretched: $1.618^50 = "
+            "2.8e10$ at $c = 0$.");
+  c.because("The corollary rests on Proposition 2. If $A_t$ is a true inverse, the growth is polynomial "
+            "(vla_prop2_real_runs). If $u_t$ is along $k_t$, the corollary is true for the chain from the first step "
+            "(vla_cor1_aligned_u).");
+  c.is_refuted(asserted(
+      "Corollary 2: 'The chain has spectral norm <= 1 ... Gradients do not explode through the recurrence.'",
+      "unit $a_t$ and $k_t$", "Nothing limits it; it rests on Proposition 2.",
+      "The norms multiply to $1.618^T$ only if every write direction is orthogonal to its key and every step stretches "
+      "what the step before it has stretched. Our $A_t$ is positive definite, hence $a_t.k_t > 0$, and in training we "
+      "saw no growth. The corollary needs no more than a chain that grows polynomially, and that it does."));
   c.runs({"vla"}), c.takes({cosine, integer_param("T", 50, 2, 200, "steps")});
   c.at({{}, {{"c", 0.5}}, {{"c", -0.5}, {"T", 10}}});
   c.also([](Points &points, const Protocol &protocol) {
@@ -66,7 +68,8 @@ Claim product_norm() {
   return measure(c, [](Points &points, double c, int T) { bound_chain(points, Vector(T, c)); });
 }
 
-/// |P_T|_F^2 / d, which is |P_T x|^2 averaged over unit x, for `count` runs from `first` on. A = a k^T.
+/// |P_T|_F^2 / d of the runs first ... first + count - 1: the mean of |P_T x|^2 over unit x. A = a k^T gives the layer
+/// the write direction a.
 Vector mean_squares(int d, double c, int T, const Stream &pairs, size_t first, size_t count) {
   const size_t size = (2 * size_t(d) + 2) * d;
   Sequence s = stored({int(count), 1, 1, d, d}, Vector(count * d), Vector(count * d));
@@ -91,7 +94,7 @@ Claim random_product_law() {
   c.exactly("For unit $a_t$ and $k_t$ at a fixed angle in random orientation $E|P_T x|^2 = (1 + (1 - 2c)/d)^T$: "
             "gradients explode for $c < 1/2$ and vanish for $c > 1/2$. In the only case of norm 1, $c = 1$, they "
             "vanish as $(1 - 1/d)^T$.");
-  c.because("That they vanish is no defect of VLA: a delta rule forgets at this rate, because it overwrites.");
+  c.because("Gradients that vanish are no defect of VLA: every delta rule overwrites, and so forgets at this rate.");
   c.is_refuted(
       asserted("Corollary 1: 'Gradients neither explode nor vanish.'", "unit $a_t$ and $k_t$",
                "'Empirical confirmation' follows. It is about the un-normalised form and does not limit the sentence.",
@@ -109,7 +112,8 @@ Claim random_product_law() {
     if (protocol.point && !apart) usage_error("near c = 1/2 gradients keep their size on average");
     const auto draw = [&](size_t first, size_t count) { return mean_squares(d, c, T, pairs, first, count); };
     const Mean mean = sample_mean(wanted_sensitivity(protocol), 500, 2000000, in_blocks(cached_block(2 * d * d), draw));
-    const double rounding = jacobian_units(d) * T * law * epsilon_of(Real::f64); // the whole product at T = 1
+    const double rounding = jacobian_units(d) * T * law *
+                            epsilon_of(Real::f64); // at T = 1 all samples agree, so that only rounding errors are left
     const auto law_of = [&](double square, double d) { return std::pow(1 + square / d, T); };
     if (apart)
       points.statement("neither explode nor vanish", mean, 1).but_not("$d - 1$ for $d$", law_of(1 - 2 * c, d - 1));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 Corollaries 1 and 2 along runs of VLA, whose A_t is the inverse of M_t = lambda0 I + sum u u^T: how large the steps'
-// Jacobians and their product P_t = J_t ... J_1 become, on random inputs and on inputs chosen against the claim.
+// 004 Corollaries 1 and 2 along runs of VLA, whose A_t is the inverse of M_t = lambda0 I + sum u u^T: how large the
+// steps' Jacobians and their product P_t = J_t ... J_1 become, on random inputs and on inputs chosen against the claim.
 #include "harness/call/gradient.hpp"
 #include "theory/variational/unit_jacobian.hpp"
 
@@ -19,10 +19,10 @@ Claim real_runs() {
   ClaimBuilder c("vla-prop2-real-runs", "004 Proposition 2, Corollaries 1-2 with Eq 9");
   c.says("Along actual runs, with $A_t$ kept by Eq 9, $|J_t| = 1$ at every step and the chain's norm stays at most 1.");
   c.exactly("$A_t$ is positive definite, hence $a_t.k_t > 0$, and $|J_t| = (1 + sqrt(5 - 4 a_t.k_t)) / 2$ lies in [1, "
-            "golden ratio). The chain's norm is at most $sqrt(det M_t / det M_0)$, the product of the square roots of "
-            "the $delta_t$, which is polynomial in $t$.");
-  c.because("It is true that there is no exponential growth. For random inputs at $lambda0 = 0.1$ the norm of a step "
-            "is up to 1.4 and that of a chain up to 1.7.");
+            "golden ratio). The chain's norm is at most $sqrt(det M_t / det M_0)$. This bound is the product of all "
+            "$sqrt(delta_t)$, and it is polynomial in $t$.");
+  c.because("There is indeed no exponential growth. On random inputs at $lambda0 = 0.1$ the norm of a step reaches "
+            "1.4, that of a chain 1.7.");
   c.is_refuted(asserted("Proposition 2 with §1.3: the Jacobian 'has spectral norm exactly 1 for all t'.",
                         "$A_t$ kept by Eq 9; unit $a_t$ and $k_t$", "§4.4 builds on it.",
                         "The bound that matters in practice is uniform: every step's norm is below the golden ratio "
@@ -59,7 +59,8 @@ Claim real_runs() {
   });
 }
 
-/// At each step, of 24 random candidates the one with the longest chain; `free`: any unit a may replace A_t k_t.
+/// A run that makes its chain long: every step takes, of 24 random candidates, the one that makes the norm of the chain
+/// largest. If `free`, a candidate has any unit write direction in place of A_t k_t.
 Inputs adversary(int d, int T, double lambda0, bool free, Seed seed) {
   const int candidates = 24;
   const Stream keys(seed, "adversary/keys"), penalties(seed, "adversary/penalties"), writes(seed, "adversary/writes");
@@ -93,8 +94,8 @@ Dense chain_of(const Inputs &x, double lambda0) {
   return algebra.chain;
 }
 
-/// |dL/dS_0|_F / |dL/dS_T|_F of the layer, backwards through its definition, for the loss <g, S_T> with the row g that
-/// the run stretches most: its gradient with respect to S_0 is P^T g.
+/// |dL/dS_0|_F / |dL/dS_T|_F of the layer, by its backward pass. The loss is <g, S_T>, where g is the row that the run
+/// stretches most; its gradient with respect to S_0 is P^T g.
 double gradient_ratio(const Inputs &x, double lambda0) {
   const Variant &layer = find_variant("vla");
   const Params params =
@@ -113,9 +114,9 @@ double gradient_ratio(const Inputs &x, double lambda0) {
 Claim adversarial_runs() {
   ClaimBuilder c("vla-cor1-adversarial-real", "004 Corollary 1");
   c.says("Gradients do not explode through the recurrence: $|dL/dS_0|_F <= |dL/dS_T|_F$, whatever the inputs.");
-  c.exactly("If keys and penalty directions are chosen for it, out of 24 candidates per step, the chain's norm becomes "
-            "several times 1, within $sqrt(det M_t / det M_0)$. The gradient of a loss on $S_T$ along the most "
-            "stretched direction grows by the same factor on its way to $S_0$.");
+  c.exactly("Keys and penalty directions can be chosen, out of 24 candidates per step, so that the chain's norm "
+            "becomes several times 1. It stays within $sqrt(det M_t / det M_0)$. The gradient of a loss on $S_T$ along "
+            "the most stretched direction grows by the same factor on its way to $S_0$.");
   c.because("This is no explosion: with a true inverse the chain's norm stays below a polynomial of $t$. The same "
             "search over arbitrary unit write directions exceeds that polynomial.");
   c.is_refuted(asserted("Corollary 1: $|dL/dS_0|_F <= |dL/dS_T|_F$.", "none on the inputs",
@@ -126,7 +127,7 @@ Claim adversarial_runs() {
   c.runs({"vla"}), c.takes({integer_param("d", 4, 2, 8, "head width; 8 d steps")});
   return measure(c, [](Points &points, Seed seed, int d) {
     const double lambda0 = 0.1;
-    const int T = 8 * d; // any unit a: exceeds the polynomial bound by then
+    const int T = 8 * d; // by then a chain with any unit a exceeds the polynomial bound
     const double units = step_units(T, d, lambda0), rounding = units * epsilon_of(Real::f64);
     const Inputs chosen = adversary(d, T, lambda0, false, seed);
     const Growth own = growth_of(chosen, lambda0), free = growth_of(adversary(d, T, lambda0, true, seed), lambda0);

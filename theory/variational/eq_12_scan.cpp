@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 §3.4, Eq 12, Algorithm 2: the parallel form: is it associative, what does it scan, what does the scan cost.
+// 004 §3.4, Eq 12, Algorithm 2: the parallel form: whether its composition is associative, whether its recurrence is
+// that of Eq 10, and what the scan costs.
 #include "theory/support/counted_layers.hpp"
 #include "theory/variational/associations.hpp"
 
@@ -50,7 +51,7 @@ Claim associative() {
 struct Step {
   Vector k, a, v, e; // key, the layer's write direction, value, residual
 };
-/// A run of the layer with unit keys and penalty directions, with all the states on its way.
+/// A run of the layer on unit keys and penalty directions, and the state after every step.
 struct Story {
   std::vector<Step> steps;
   Vector states; // S_1 ... S_T
@@ -69,12 +70,13 @@ struct Story {
 
 Claim recurrence() {
   ClaimBuilder c("vla-scan-eq12-recurrence", "004 Eq 12, Algorithm 2");
-  c.says("$S_t = F_t S_{t-1} + G_t$ with $F_t = I - a_t k_t^T$ and $G_t = e_t a_t^T$ is the recurrence of Eq 10, to be "
-         "scanned from precomputed $k$, $a$ and $v$.");
-  c.exactly("$F$ is on the wrong side, and $G$ contains the residual $e_t$, which needs $S_{t-1}$ and is then "
-            "subtracted twice. The right form is $S_t = S_{t-1} (I - k_t a_t^T) + v_t a_t^T$.");
-  c.because("With $F^T$ on the right and $v$ in place of $e$ the scan is right, and Algorithm 2 lists $v$, $k$ and $a$ "
-            "as its inputs.");
+  c.says("$S_t = F_t S_{t-1} + G_t$ with $F_t = I - a_t k_t^T$ and $G_t = e_t a_t^T$ is the recurrence of Eq 10, and "
+         "can be scanned from $k$, $a$ and $v$ computed beforehand.");
+  c.exactly(
+      "$F$ is on the wrong side of $S$. $G$ contains the residual $e_t = v_t - S_{t-1} k_t$, so it needs $S_{t-1}$, "
+      "and the read $S_{t-1} k_t$ is subtracted twice. The right form is $S_t = S_{t-1} (I - k_t a_t^T) + v_t a_t^T$.");
+  c.because("With $F^T$ on the right of $S$ and $v$ in place of $e$ the scan is right. Algorithm 2 does list $v$, $k$ "
+            "and $a$ as its inputs.");
   c.is_refuted(asserted(
       "Eq 12 and Algorithm 2: $S_t = F_t S_{t-1} + G_t$, $G_t = e_t a_t^T$.", "none",
       "Algorithm 2 repeats it, with $v_t$ among its inputs.",
@@ -85,7 +87,7 @@ Claim recurrence() {
            penalty_param(1e-3)});
   return measure(c, [](Points &points, Seed seed, int T, int d, double lambda0) {
     const Story story(T, d, lambda0, seed);
-    // The states after every step, by the recurrence S = next(S, step).
+    // The state after every step of the recurrence S = next(S, step).
     const auto prefixes = [&](const auto &next) {
       Dense S(d, d);
       Vector all;
@@ -159,11 +161,11 @@ double sequential_work(const Story &story) {
 
 Claim scan_work() {
   ClaimBuilder c("vla-scan-work", "004 §3.4, Algorithm 2");
-  c.says("The scan over ($F$, $G$) has $O(log T)$ depth and $O(T)$ total work; together with §3.5, the $O(T d^2)$ of "
-         "the recurrence.");
-  c.exactly(
-      "It is linear in $T$ at fixed $d$. But a composition multiplies two pairs of $d$ x $d$ matrices: the scan needs "
-      "about $4 T d^3$ multiply-adds in place of $2 T d^2$, which is $2 d$ times as many (64 at $d = 32$).");
+  c.says("The scan over ($F$, $G$) has $O(log T)$ depth and $O(T)$ total work. With §3.5 this is the $O(T d^2)$ of the "
+         "recurrence.");
+  c.exactly("The work is linear in $T$ at fixed $d$. But every composition multiplies $d$ x $d$ matrices, twice. So "
+            "the scan needs about $4 T d^3$ multiply-adds, and the recurrence $2 T d^2$: the scan needs $2 d$ times as "
+            "many, 64 times at $d = 32$.");
   c.because("The depth and the order in $T$ are right, but the text omits the width. A chunked form costs less.");
   c.holds_under("the head width is held fixed, for the work is about $4 T d^3$");
   c.runs({"vla"}), c.takes({integer_param("m", 4, 2, 8, "$T = 2^m$ steps"), integer_param("d", 6, 2, 24, "width")});

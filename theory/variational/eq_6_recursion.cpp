@@ -9,7 +9,7 @@ constexpr int dv = 3;
 
 Dense ridge_solution(const Pairs &x, double ridge) { return minimiser(x, ridge * Dense::identity(x.K.columns)); }
 
-/// The recursion with its inverse one step late: the gain A_{t-1} k_t.
+/// Penalty directions one step late, which give the recursion the gain A_{t-1} k_t.
 Dense lagging(const Pairs &x) {
   Dense U(x.n(), x.K.columns);
   std::copy(x.K.data.begin(), x.K.data.end() - x.K.columns, U.data.begin() + x.K.columns);
@@ -58,8 +58,8 @@ Claim rls_eq6_solves_eq5() {
          "M_t^{-1}$ exactly.");
   c.exactly("With $u = k$ it minimises the ridge loss with the constant penalty $lambda0$. The Hessian of Eq 5 is $K "
             "K^T + M_t$, whose inverse is not $A_t$. With other $u$ the recursion minimises neither loss.");
-  c.because("Eq 6 is textbook recursive least squares. Eq 5 also uses the growing inverse covariance as its penalty, "
-            "which counts the keys twice; $M_t$ should be the Gram matrix plus $lambda0 I$.");
+  c.because("Eq 6 is textbook recursive least squares. Eq 5 takes the growing $M_t = lambda0 I + sum k k^T$ as its "
+            "penalty as well, so that it counts the keys twice. Its penalty should be $lambda0 I$.");
   c.is_refuted(
       asserted("§2.4: 'The optimal update uses the Sherman-Morrison formula to maintain the inverse covariance $A_t = "
                "M_t^{-1}$ exactly' (Eq 5, 6).",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 Eq 7, 16, 17: the penalised objective, what its minimiser recalls, and that Eq 9-10 do not compute it.
+// 004 Eq 7, 16, 17: the penalised objective, what its minimiser recalls, and whether Eq 9-10 compute it.
 #include "theory/variational/associations.hpp"
 
 namespace recollect::theory {
@@ -9,7 +9,8 @@ constexpr int dv = 3;
 Claim batch_minimiser() {
   ClaimBuilder c("vla-eq17-batch-minimiser", "004 Eq 7, 16, 17");
   c.says("$S* = V K^T (K K^T + M_t)^{-1}$ minimises $sum |v_s - S k_s|^2 + tr(S M_t S^T)$.");
-  c.exactly("An identity. The prediction is the minimum by least squares on the keys and the root of $M_t$.");
+  c.exactly("An identity. The prediction minimises the same sum by least squares on the keys and the rows of a root of "
+            "$M_t$.");
   c.takes({integer_param("n", 6, 1, 256, "pairs"), width_param(), penalty_param()});
   return measure(c, [](Points &points, Seed seed, int n, int d, double lambda0) {
     const Pairs x = unit_pairs(n, d, dv, seed, "eq 17");
@@ -28,10 +29,10 @@ Claim shrinkage() {
   ClaimBuilder c("vla-eq17-shrinkage", "004 §4.3");
   c.says("Under bounded inputs and exact arithmetic the objective of Eq 7 recovers stored associations exactly when "
          "the keys are linearly independent.");
-  c.exactly("For orthonormal keys with $u = k$ the minimiser reads $v / (2 + lambda0)$: the penalty equals the keys' "
-            "own Gram matrix, so half of the value is lost even as $lambda0 -> 0$.");
-  c.because("The directions of the values are right. With a constant penalty that vanishes, as in classical least "
-            "squares, their lengths are right too.");
+  c.exactly("For orthonormal keys with $u = k$ the minimiser reads $v / (2 + lambda0)$: the penalty is $lambda0 I$ "
+            "plus the keys' own $K K^T$, so half of the value is lost even as $lambda0 -> 0$.");
+  c.because("The reads have the directions of the values. Their lengths are right as well if the penalty is constant "
+            "and vanishes, as in classical least squares.");
   c.is_refuted(asserted("§4.3: 'Under bounded inputs and exact arithmetic, the RLS objective (7) recovers stored "
                         "associations exactly when the keys are linearly independent'.",
                         "bounded inputs; exact arithmetic; independent keys",
@@ -60,8 +61,8 @@ Claim recursion_solves() {
   c.says("Eq 9-10 maintain the minimiser of Eq 7 exactly.");
   c.exactly("For orthonormal keys the recursion is $(2 + lambda0)$ times the minimiser if $u = k$, and $(1 + lambda0)$ "
             "times if $u$ is orthogonal to every key. For random keys it is another matrix.");
-  c.because("There are two departures: the unit-length write direction, which the text names, and the penalty $M_t$ "
-            "that grows with the keys, which the recursion does not contain.");
+  c.because("The recursion departs from the minimiser in two ways. Its write direction has length 1, which the text "
+            "says. And it does not contain the penalty $M_t$ of Eq 7, which grows with the keys.");
   c.is_refuted(asserted(
       "§3.3: 'The solution to (7) can be maintained exactly in $O(d^2)$ per step' (Eq 9, 10).", "none",
       "§3.3 goes on: 'the normalisation of both is essential'; A.1 calls the unit length 'the key departure from "

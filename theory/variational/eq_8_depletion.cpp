@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 Eq 8 and the conclusions in the text: how each u_t depletes A_t, and whether a small A_t k_t keeps S.
+// 004 Eq 8 and the conclusions in the text: how each u_t depletes A_t, and whether a small A_t k_t leaves S as it is.
 #include "theory/variational/vla_steps.hpp"
 
 namespace recollect::theory {
@@ -10,10 +10,11 @@ Claim depletion() {
   ClaimBuilder c("vla-eq8-depletion", "004 §3.2, Eq 8");
   c.says("Because $u_t$ is normalised, each rank-1 update depletes $A_t$ in exactly one direction by a bounded amount; "
          "subspaces that no $u$ touches keep their full magnitude.");
-  c.exactly("$A_{t-1} - A_t = z z^T / delta_t$ with $z = A_{t-1} u_t$. It has rank 1 and a trace of at most $|A_{t-1}| "
-            "(delta - 1) / delta < 1 / lambda0$; the first one is $s^2 / (lambda0 (lambda0 + s^2))$ for $|u| = s$. The "
-            "direction is $z$, not $u$. The refresh must be off.");
-  c.because("A direction that no $u$ had is depleted as well if it is along some $z$, to which $A$ has turned $u$.");
+  c.exactly("$A_{t-1} - A_t = z z^T / delta_t$ with $z = A_{t-1} u_t$. This drop has rank 1 and a trace of at most "
+            "$|A_{t-1}| (delta - 1) / delta < 1 / lambda0$; the first trace is $s^2 / (lambda0 (lambda0 + s^2))$ for "
+            "$|u| = s$. The direction that it depletes is $z$, not $u$. All this holds without the refresh.");
+  c.because(
+      "$A$ turns $u$ to $z$. So a direction along which no $u$ lies is depleted as well if some $z$ lies along it.");
   c.runs({"vla"});
   c.takes(
       {integer_param("d", 32, 3, 64, "head width"), penalty_param(1e-3), real_param("s", 1, 0.05, 3, "length of u")});
@@ -77,7 +78,7 @@ Claim suppression() {
                "k_t$ is divided out in VLAv3; the sentence describes VLAv2."));
   c.runs({"vla", "vla_unnormalized"});
   c.takes({integer_param("d", 8, 2, 64, "head width"), integer_param("dv", 3, 1, 32, "value width"),
-           integer_param("repeats", 50, 2, 500, "of one key, with new values")});
+           integer_param("repeats", 50, 2, 500, "writes at one key, each of a new value")});
   return measure(c, [](Points &points, Seed seed, int d, int dv, int steps) {
     const Vector k = random_unit(d, Stream(seed, "suppression/key"), 0),
                  u = random_unit(d, Stream(seed, "suppression/penalty"), 0),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 Eq 9, 18 and Algorithm 1 lines 11-17: A_t as M_t^{-1}, its refresh, and whether delta stays above 1.
+// 004 Eq 9, 18 and Algorithm 1 lines 11-17: whether A_t is M_t^{-1}, what its refresh changes, and whether delta stays
+// above 1.
 #include "theory/variational/vla_steps.hpp"
 
 namespace recollect::theory {
@@ -67,9 +68,9 @@ Claim refresh_bias() {
   c.exactly("Its trace is larger by $eta tr(M_T^{-1} sum_j M_j^2 M_T^{-1})$, to first order, where $j$ runs over the "
             "refreshes: by .01, .04, .08, .19, .6 and 2.0% at $T = 25$, 64, 128, 256, 512 and 1000, at $d = 32$ and "
             "with Algorithm 1's $u$.");
-  c.because("At the paper's lengths the departure is small, and the refresh is disclosed. The drift that it is to "
-            "prevent is rounding, of relative size 1e-6 in float32 (row sherman-morrison-exact); repeated for ever, "
-            "the refresh also keeps $A$ from vanishing.");
+  c.because("At the paper's lengths the departure is small, and the refresh is disclosed. The refresh is to prevent "
+            "drift by rounding errors, which is of relative size 1e-6 in float32 (row sherman-morrison-exact). A "
+            "refresh that is repeated for ever also keeps $A$ from vanishing.");
   c.is_refuted(limited("§1.2: $A_t$ 'is maintained exactly using the Sherman-Morrison rank-1 formula'.",
                        "$lambda0 = 0.1$; $u$ of length $1/sqrt d$ in Algorithm 1; runs of $T = 25$ to 1,000",
                        "§5.4, Table 6 and Algorithm 1 line 15 disclose the refresh: 'every 20 steps, + 1e-3 I', which "
@@ -91,7 +92,8 @@ Claim refresh_bias() {
       memory.update_inverse(U);
       return trace(memory.A) / trace(inverse_law(U, d, lambda0)) - 1;
     };
-    // The second order cancels between eta / 2 and eta; the third is the bias cubed, rounding T d / lambda0 units.
+    // In 4 bias(eta / 2) - bias(eta) the second order cancels. The third order is about the bias cubed, and rounding
+    // adds T d / lambda0 units.
     const auto of_first_order = [&](double eta) { return 4 * bias(eta / 2) - bias(eta); };
     const double rounding = 64.0 * T * d / lambda0 * epsilon_of(Real::f64);
     const auto held = [&](double measured, double law) {
@@ -106,7 +108,8 @@ Claim refresh_bias() {
   });
 }
 
-/// 1 + u^T A u in the layer's own arithmetic: a write of the value 1 at u leaves S = (A u)^T, which is read at u.
+/// 1 + u^T A u in the layer's own arithmetic: a write of the value 1 at the key u leaves S = (A u)^T, and a read at u
+/// returns u^T A u.
 double layer_delta(const Dense &A, const Vector &u, Real real) {
   const int d = A.rows;
   Sequence s = stored({1, 1, 1, d, 1}, u, {1});
@@ -133,12 +136,12 @@ Deltas deltas(const Dense &A, const Vector &U, const std::vector<int> &looks, Re
   }
   return seen;
 }
-/// The same direction fifty times; if terms cancel, this is worst after the first update.
+/// The same direction fifty times. If terms cancel, they do so most after the first update.
 constexpr int repeats = 50;
 Deltas of_one(const Dense &A, const Vector &u, Real real) {
   return deltas(A, repeated(u, repeats), {0, 1, 2, 3, 4, repeats - 1}, real);
 }
-/// Whether a first update fails depends on rounding; therefore the smallest value over twenty directions is taken.
+/// Rounding decides whether the first update fails. So this takes the smallest value over twenty directions.
 Deltas of_one(int d, double lambda0, Real real, Seed seed) {
   Deltas worst;
   for (int i = 0; i < 20; ++i) {

@@ -37,20 +37,20 @@ Mean mean_square(int d, int T, bool equal, Seed seed, double wanted) {
 
 Claim linear_growth() {
   ClaimBuilder c("linattn-norm-ot", "004 §1.1, §2.2, §4.1");
-  c.says("For random inputs $E|S_T|_F$ of linear attention is $O(T)$, read as growth in proportion to $T$.");
+  c.says("For random inputs $E|S_T|_F$ of linear attention is $O(T)$; here it is read as: the norm grows in proportion "
+         "to $T$.");
   c.holds_under("$E v k^T$ is not 0");
   c.exactly("$E|S_T|^2 = T E|v|^2|k|^2 + T (T - 1) |E v k^T|_F^2$ for independent pairs. So it is proportional to "
             "$T^2$ only if $E v k^T$ is not 0; for independent values of mean zero $|S|$ grows as $sqrt T$. As an "
             "upper bound $O(T)$ always holds.");
-  c.because(
-      "In the common case keys and values are both linear in one input that has a mean, and then $E v k^T != 0$.");
+  c.because("Usually keys and values are linear maps of one input whose mean is not 0. Then $E v k^T != 0$.");
   c.runs({"linear"}), c.takes({integer_param("d", 16, 2, 32, "head width"), integer_param("T", 16, 2, 256, "steps")});
   c.last([](Points &points, const Protocol &protocol) {
     const auto place = [](int d, int T) { return labels({{"d", num(d)}, {"T", num(T)}}); };
     for (const Params &at : points_of(protocol, {place(16, 8), place(4, 32)})) { // v = k, E v k^T = I
       const int d = at.integer("d"), T = at.integer("T");
       const double per_step = d * (d + 2), between = d, law = per_step * T + between * T * (T - 1.0);
-      // where a term that a rival omits is 4% or more of the law: a sensitivity of half of that distinguishes them
+      // in a short run the term that a rival omits is 4% of the law or more; a sensitivity of half of that is enough
       const bool short_run = T <= 8 && d <= 16;
       const double wanted = std::min(wanted_sensitivity(protocol), short_run ? 0.02 : 1);
       const Mean mean = mean_square(d, T, true, protocol.seed, wanted);
@@ -87,7 +87,7 @@ struct Reading {
   const char *name;
   bool features, unit_length, equal; // keys elu + 1; keys and values of length 1; v = k
   double each, between;              // E|v|^2|k|^2 and |E v k^T|_F^2
-  int T;                             // the T from which on the suite's sample is large enough
+  int T;                             // steps of the suite's runs; short runs vary less
 };
 Vector reading_squares(const Reading &r, int T, int d, Seed seed, size_t first, size_t count) {
   const Stream keys(seed, "figure 4/keys", T), values(seed, "figure 4/values", T);
@@ -99,8 +99,8 @@ Vector reading_squares(const Reading &r, int T, int d, Seed seed, size_t first, 
 
 Claim fig4_readings() {
   ClaimBuilder c("vla-fig4-readings", "004 Fig 4 (derived)");
-  c.says("Of inputs with zero mean at $d_h = 32$, independent keys and values make linear attention's $|S_T|$ grow as "
-         "$sqrt T$, not at a constant rate; $v = k$ at a constant rate, but to another value.");
+  c.says("On inputs with zero mean at $d_h = 32$, linear attention's $|S_T|$ grows as $sqrt T$ if keys and values are "
+         "independent. If $v = k$, it grows at a constant rate, but not to the printed value.");
   c.exactly("It is $sqrt(T E|v|^2|k|^2)$. At $T = 1000$ this is 1419 for elu + 1 keys and $N(0,1)$ values (1174 if the "
             "features' mean square is left out), 1012 for Gaussian ones and 31.6 for unit ones. With $v = k$ it is "
             "5750.");
@@ -143,8 +143,8 @@ Claim deltanet_bounded() {
   c.takes({integer_param("d", 4, 2, 32, "head width"), real_param("beta", 0.5, 0.05, 0.95, "the gate")});
   c.at({{{"beta", 0.6}}, {{"d", 8}, {"beta", 0.8}}});
   c.last([](Points &points, const Protocol &protocol) {
-    // For any inputs |S_t| <= C_v / (1 - b) if |k| <= 1 and 1/2 <= beta <= b, because |beta I - k k^T| <= b. The bound
-    // is attained at beta = 1/2 by one key whose value changes its sign at every step: S_t = -S_{t-1} / 2 + v_t.
+    // If |k| <= 1 and 1/2 <= beta <= b, then |beta I - k k^T| <= b, and |S_t| <= C_v / (1 - b) for any inputs. One key
+    // whose value changes its sign at every step attains the bound at beta = 1/2: S_t = -S_{t-1} / 2 + v_t.
     const int steps = 60;
     Vector turning;
     for (int t = 0; t < steps; ++t) turning.push_back(t % 2 ? -3 : 3);

@@ -20,7 +20,7 @@ double norm_of_mixture(const Vector &penalties) {
   for (double sigma : symmetric_eigenvalues(transpose(U) * U)) square += 1 / std::pow(lambda0 + sigma, 2);
   return std::sqrt(square);
 }
-/// |A_t|_F for sum u u^T = (t / d) I, which is a lower bound for any unit u, by Jensen's inequality.
+/// |A_t|_F for sum u u^T = (t / d) I. By Jensen's inequality no unit directions give a smaller norm.
 double isotropic_norm(double t, double d = width) { return std::sqrt(double(width)) / (lambda0 + t / d); }
 
 /// |A_t|_F at these times (ascending) with the paper's u = W_u W_k x / |W_u W_k x| on random x in R^128, untrained.
@@ -44,14 +44,14 @@ Vector norms_of_projected(const std::vector<int> &times, Seed seed, std::uint64_
 
 Claim a_decay() {
   ClaimBuilder c("vla-a-decay-56-to-10", "004 §6.2, Fig 4 right");
-  c.says("Stricter reading: on random inputs at $d_h = 32$ $|A_t|_F$ falls by the same factor every step, from about "
-         "56 to about 10 over 1000 steps.");
+  c.says("Stricter reading: on random inputs at $d_h = 32$ the norm $|A_t|_F$ falls from about 56 to about 10 over "
+         "1000 steps, by the same factor at every step.");
   c.exactly(
       "It starts at $sqrt d / lambda0 = 56.57$ and, for the paper's $u = W_u W_k x$, is about 10.6 at $t = 1000$, as "
       "printed. In between the decay is algebraic: 19.7 at $t = 100$, then about $66 t^(-.27)$, towards $t^(-1/4)$. "
       "This is the law for a square $W_u$: its small singular values leave directions that no $u$ reaches.");
-  c.because("The printed ends are right; only the word for the shape is not. For isotropic $u$ the norm falls as $sqrt "
-            "d / (lambda0 + t/d)$ and ends at 0.18.");
+  c.because("The two printed ends are right. Only the word 'exponential' for the shape in between is not. For "
+            "isotropic $u$ the norm falls as $sqrt d / (lambda0 + t/d)$ and ends at 0.18.");
   c.is_refuted(stricter("§6.2, Fig 4 right: $|A_t|_F$ 'showing exponential decay from ~56 to ~10 as the penalty matrix "
                         "accumulates mass'.",
                         "random inputs, $d_h = 32$, 1000 steps; $u_t = W_u W_k x_t$ of unit length (Eq 8)",
@@ -71,7 +71,7 @@ Claim a_decay() {
     const auto exponential = [&](double t) { return start * std::pow(10 / start, t / length); };
     const int draws = protocol.full() ? 96 : 24;
     const Vector random = random_units(t, width, Stream(protocol.seed, "A's norm/penalties"));
-    Vector axes(size_t(t) * width, 0.0); // the axes one after another: sum u u^T is (t / d) I exactly after full rounds
+    Vector axes(size_t(t) * width, 0.0); // the axes in turn: after whole rounds sum u u^T is exactly (t / d) I
     for (int i = 0; i < t; ++i) axes[size_t(i) * width + i % width] = 1;
     const int rounds = t / width * width;
     const Vector whole(axes.begin(), axes.begin() + size_t(rounds) * width);

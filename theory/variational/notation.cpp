@@ -52,9 +52,9 @@ Claim output_scale() {
   ClaimBuilder c("vla-eq11-output-scale", "004 Eq 11, Algorithm 1 line 26 (implied)");
   c.says("Reading at $q = k_i$ returns $v_i$ once $S k_i = v_i$.");
   c.exactly("It returns $v_i |phi(k_i)| / (phi(k_i).z_t)$: the direction is right, but the length is about $sqrt(d m2) "
-            "/ (d mu^2 t)$, $.184/t$ at $d = 32$.");
-  c.because("The normaliser sums keys, as for an additive state, but VLA's state does not add. This does not change "
-            "which value is nearest, but logits shrink as the sequence grows.");
+            "/ (d mu^2 t)$, where $mu$ and $m2$ are the mean and the mean square of a feature: $.184/t$ at $d = 32$.");
+  c.because("The normaliser is a sum of keys, which suits an additive state; VLA's state is not additive. The nearest "
+            "value stays the same, but logits shrink as the sequence grows.");
   c.is_refuted(stricter("Eq 11 and Algorithm 1 line 26.", "none",
                         "That the read returns $v_i$ is implied at most; the text speaks of accuracy."));
   c.runs({"vla", "linear_elu"});
@@ -88,7 +88,8 @@ Claim output_scale() {
       }
     }
     predicted /= shrinkage.size();
-    // Features have length 1 and sums grow to T, so the chunk's products have rounding errors at the scale of the state.
+    // Features have length 1 and sums grow to T, so the chunk's products have rounding errors at the scale of the
+    // state.
     const double units = 64.0 * d * T * max_abs(s.v),
                  bias = predicted * (1.0 / d / T + direction.error / direction.value);
     const Mean measured = batch_mean(shrinkage);
@@ -107,7 +108,7 @@ Claim u_scale() {
   c.says("The penalty direction $u_t$ has one definition.");
   c.exactly("It has unit length in Eq 8 and length $1/sqrt(d)$ in Algorithm 1: the trace of $M_t$ grows by 1 or by "
             "$1/d$ per step, which differ by the factor 32 at $d = 32$.");
-  c.because("Results that depend on $lambda0/|u|^2$ differ by the factor $d$ between the two, for example how far "
+  c.because("Results that depend on $lambda0/|u|^2$ differ by the factor $d$ between the two. An example is how far "
             "writes avoid earlier keys (row vla-whitening-direction).");
   c.is_refuted(slip("Eq 8: $u$ of unit length; Algorithm 1 line 10: divided by $sqrt(d_h)$.", "none",
                     "Both are printed; neither mentions the other."));
@@ -137,8 +138,9 @@ Claim u_scale() {
 Claim khat() {
   ClaimBuilder c("vla-internal-khat", "004 §3.1 against Algorithm 1 line 9");
   c.says("The normalised key has one definition.");
-  c.exactly("With $k/|k|$ of §3.1 random keys have a mean cosine of 0. With (elu + 1)($k$) normalised, as in Algorithm "
-            "1, it is .694 at $d = 32$ and $mu^2/m2 = .685$ in the limit.");
+  c.exactly("With $k/|k|$ of §3.1 two random keys have a mean cosine of 0. With (elu + 1)($k$) normalised, as in "
+            "Algorithm 1, it is .694 at $d = 32$ and tends to $mu^2/m2 = .685$ in wide heads, where $mu$ and $m2$ are "
+            "the mean and the mean square of elu + 1 of $N(0,1)$.");
   c.because("Arguments that assume nearly orthogonal keys do not apply to Algorithm 1, where all keys share a common "
             "direction.");
   c.is_refuted(slip("§3.1: $k/|k|$; Algorithm 1 lines 8-9: (elu + 1)($k$), normalised.", "none",
@@ -147,7 +149,7 @@ Claim khat() {
   return measure(c, [](Points &points, const Protocol &protocol, int d) {
     const int together = 64;
     // khat as the layer computes it: if A is a multiple of I, the first write of the value 1 is khat itself. A sample
-    // is the mean over all pairs of 64 keys, of their cosine or of its square.
+    // is the mean cosine, or the mean squared cosine, of all pairs of 64 keys.
     const auto cosines = [&](const char *phi, int power, size_t first, size_t count) {
       const size_t heads = count * together;
       const Stream keys(protocol.seed, "two definitions of khat");
@@ -176,7 +178,7 @@ Claim khat() {
     const Integral direction = mean_direction(d);
     const double positive = d * direction.value * direction.value, bias = 2 * d * direction.value * direction.error,
                  limit = std::pow(elu1_mean(), 2) / elu1_mean_square();
-    // A tenth of the wanted error distinguishes the law of the limit.
+    // A tenth of the wanted error tells the law at this width from its limit.
     const Mean algorithm = mean("elu", 1, wanted_sensitivity(protocol) / 10),
                text = mean("identity", 1, wanted_sensitivity(protocol) / 4),
                spread = mean("identity", 2, wanted_sensitivity(protocol));
@@ -196,7 +198,7 @@ Claim elu_for_exp() {
   ClaimBuilder c("elu-approximates-exp", "004 §2.2");
   c.says("Stricter reading: ELU + 1 approximates exp(q.k) by $phi(q).phi(k)$.");
   c.exactly("At $q = k = 0$ it gives $d$ in place of 1, and it grows only as a polynomial.");
-  c.because("ELU + 1 replaces the similarity by another one; it is not an approximation of it.");
+  c.because("ELU + 1 gives another similarity, not an approximation of exp(q.k).");
   c.is_refuted(stricter(
       "§2.2: 'replace the softmax kernel with a positive feature map $phi$ satisfying exp(q.k) ~ $phi(q).phi(k)$'.",
       "a positive feature map; ELU + 1 is named in the next paragraph but one",

@@ -50,7 +50,8 @@ Claim telescoped() {
 struct Stationary {
   Vector error_squares, state_squares, value_squares; // time series, head after head
 };
-/// VLA after `burn` steps on random unit keys and values in R^2 of squared length v2; one run per head.
+/// VLA after `burn` steps on random unit keys. The values are random vectors in R^2 of squared length v2. Every head is
+/// a run.
 Stationary stationary(int d, bool aligned, double v2, int heads, int burn, int segments, Seed seed) {
   const int dv = 2, steps = 4 * d; // a segment forgets (1 - 1/d)^(4 d) = 2% of its start
   const size_t size = size_t(dv + d + 2) * d;
@@ -88,8 +89,9 @@ Stationary stationary(int d, bool aligned, double v2, int heads, int burn, int s
 
 constexpr double value_square = 3; // |v|^2
 
-/// Values have |v|^2 = 3. After t steps 1 - a.k is about (d - 1) / (2 t): the eigenvalues of A differ by a share of
-/// 1/sqrt t. The means of |e|^2 and |S|^2 exceed their limits by a share of about 2 (1 - a.k); `off` bounds it.
+/// Values have |v|^2 = 3. After t steps 1 - a.k is about (d - 1) / (2 t): the eigenvalues of A differ by about 1/sqrt t
+/// of their size. The means of |e|^2 and |S|^2 exceed their limits by about 2 (1 - a.k) of these; `off` bounds that
+/// share.
 Claim in_the_long_run(ClaimBuilder &c, void (*points_at)(Points &points, int d, const Stationary &, double off)) {
   c.takes({integer_param("d", 4, 3, 8, "head width"), integer_param("aligned", 0, 0, 1, "1: $u_t = k_t$")});
   c.at({{}, {{"aligned", 1}}});
@@ -112,7 +114,8 @@ Claim residual() {
                         "what we plot and use is that the norm stays bounded, and on random inputs it does."));
   c.exactly("For isotropic independent unit keys with new values $E|e_t|^2 -> 2 E|v|^2$, both with $u$ along $k$ and "
             "with random $u$: a new value is always written at full strength.");
-  c.because("It is true if some $S$ fits all data exactly and they keep returning (vla_prop1_consistent_data).");
+  c.because("The residual does vanish if some $S$ fits all pairs exactly and the pairs keep returning "
+            "(vla_prop1_consistent_data).");
   c.runs({"vla"});
   return in_the_long_run(c, [](Points &points, int d, const Stationary &s, double off) {
     const double v2 = value_square;
@@ -128,7 +131,7 @@ Claim residual() {
 Claim plateau() {
   ClaimBuilder c("vla-prop1-plateau", "004 Proposition 1, §6.2");
   c.says("For $|v_t| <= C_v$ $|S_t|_F$ converges to a finite plateau.");
-  c.holds_under("the keys are independent and isotropic, and the norm is its mean");
+  c.holds_under("the keys are independent and isotropic, and the norm is averaged over runs");
   c.exactly("$E|S_t|^2 -> d E|v|^2$ for isotropic independent unit keys. The norm of a single run keeps fluctuating "
             "about it, and inputs chosen against the state make it grow as $sqrt t$ (vla_prop1_counterexample_sqrt).");
   c.because("Fig 4 shows this on random inputs. The reason is not a vanishing residual (vla_prop1_residual): the "
@@ -151,7 +154,8 @@ Vector plane_keys(double cosine, int n) {
   if (n == 3) append_row(keys, unit({-1, 2}));
   return keys;
 }
-/// The errors of one pass over the n keys, after `passes` earlier ones with u = k, from A as `seen` passes leave it.
+/// The errors of one pass over the keys with u = k, after `passes` such passes. They begin with the A that `seen`
+/// passes leave.
 Vector errors_after(const Vector &keys, const Vector &values, double seen, int passes) {
   Vla layer(2, 1, lambda0);
   const Dense K(int(values.size()), 2, keys);
@@ -166,9 +170,9 @@ Claim consistent_data() {
   ClaimBuilder c("vla-prop1-consistent-data", "004 Proposition 1, proof");
   c.says("As $S_t$ fits the stored associations the prediction error decreases to zero.");
   c.exactly("It is true if one $S$ fits all pairs (independent keys, $n <= d$) and they keep returning. The "
-            "convergence is then linear: $a_i$ tends to the dual vector of $k_i$ over its length, and the error falls "
-            "by $max_i (1 - 1 / sqrt((G^{-1})_ii))$ per pass, with $G$ the keys' Gram matrix. It is false for $n > d$ "
-            "and for values with noise.");
+            "convergence is then linear: $a_i$ tends to the unit vector along the dual vector of $k_i$, and every pass "
+            "multiplies the error by $max_i (1 - 1 / sqrt((G^{-1})_ii))$, where $G$ is the keys' Gram matrix. It is "
+            "false for $n > d$ and for values with noise.");
   c.because("The Widrow-Hoff argument that the proof cites needs these conditions.");
   c.holds_under("one S fits all pairs and they return for ever");
   c.runs({"vla"}), c.takes({real_param("cosine", 0.8, -0.95, 0.95, "between the two keys")});
@@ -178,8 +182,8 @@ Claim consistent_data() {
     const Vector keys = plane_keys(cosine, 2), three = plane_keys(cosine, 3);
     if (std::fabs(cosine) < 0.1) usage_error("nearly orthogonal keys leave no error after two passes");
     // The values are 0, which S = 0 fits. The error starts at S_0 k and therefore keeps all its digits however small it
-    // becomes. After N passes M is N K^T K up to one pass and lambda0. Hence a_i differs from its limit, the dual
-    // vector of k_i, by (1 + lambda0) / N over the least eigenvalue 1 - |cosine| of K^T K.
+    // becomes. After N passes M is N K^T K up to one pass and lambda0. Hence a_i differs from its limit, along the dual
+    // vector of k_i, by (1 + lambda0) / N divided by 1 - |cosine|, the least eigenvalue of K^T K.
     for (double seen : {1e3, 1e6}) {
       const auto error = [&](int passes) { return errors_after(keys, {0, 0}, seen, passes)[0]; };
       const double factor = error(13) / error(12), off = (1 + lambda0) / seen / (1 - std::fabs(cosine));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bounded inputs under which |S_t|_F never settles, against 004 Proposition 1: unit keys, each orthogonal to the state, all
-// values 1. Where the write direction is the key, |S_t|_F = sqrt t, and no unit keys make it larger.
+// Bounded inputs under which |S_t|_F never settles, against 004 Proposition 1: unit keys, each orthogonal to the state,
+// all values 1. Where the write direction is the key, |S_t|_F = sqrt t, and no unit keys make it larger.
 #include "theory/variational/vla_steps.hpp"
 
 namespace recollect::theory {
@@ -44,8 +44,8 @@ template <class Norm> void root_of(Points &points, const Norm &norm, int T) {
 Claim root_growth() {
   ClaimBuilder c("vla-prop1-counterexample-sqrt", "004 Proposition 1");
   c.says("For bounded inputs $|S_t|_F$ converges to a finite plateau.");
-  c.exactly("Delta rule in the plane, unit keys each orthogonal to the state, values 1: $|S_t|_F = sqrt t$. The sharp "
-            "worst case for unit keys: $|S_t|^2 <= |S_{t-1}|^2 + |v_t|^2$.");
+  c.exactly("In the plane let every unit key be orthogonal to the state, and all values 1. Then the delta rule has "
+            "$|S_t|_F = sqrt t$. This is the worst case of unit keys: $|S_t|^2 <= |S_{t-1}|^2 + |v_t|^2$.");
   c.because("The proof's Widrow-Hoff argument applies to random inputs, not to chosen ones. For random inputs see "
             "vla_prop1_plateau.");
   c.is_refuted(
@@ -58,7 +58,7 @@ Claim root_growth() {
   return measure(c, [](Points &points, Seed seed, int length) {
     const auto size = [](int T) { return delta_norm(unfolding_keys(T, 2), Vector(T, 1.0), 2); };
     root_of(points, size, length);
-    // Unit keys add at most |v|^2 per step to |S|^2.
+    // With unit keys a step adds at most |v|^2 to |S|^2.
     const int d = 4, steps = 30;
     const Vector keys = random_units(steps, d, Stream(seed, "counterexample/keys")),
                  values = Stream(seed, "counterexample/values").uniforms(steps, 0.5, 1.5);
@@ -74,19 +74,19 @@ Claim root_growth() {
     };
     const double units = 64.0 * steps / 0.25; // the least v^2
     points.rounding(units);
-    points.obligation("added to $|S|^2$ over $|v|^2$: 1, by the first write, at most", most_added(1), 1);
+    points.obligation("the most that a step adds to $|S|^2$, over $|v|^2$: 1, at the first write", most_added(1), 1);
     points.wrong_system("keys of length 1.1", most_added(1.1), 1);
   });
 }
 
 Claim root_growth_with_inverse() {
   ClaimBuilder c("vla-prop1-counterexample-real-a", "004 Proposition 1");
-  c.says("For bounded inputs $|S_t|_F$ converges to a finite plateau, $A_t$ being VLA's own inverse.");
+  c.says("For bounded inputs $|S_t|_F$ converges to a finite plateau if $A_t$ is VLA's own inverse.");
   c.exactly("With the same keys in a plane and $u_t$ along a third axis, $A_t$ stays a multiple of $I$ on the plane, "
             "and $|S_t|_F = sqrt t$. With $u$ along $k$ the growth is slower: 13.4 in place of 20 at $t = 400$.");
   c.because("$A_t$ does not bound the state: it only turns the write direction, which has length 1.");
   c.is_refuted(asserted("Proposition 1 with Eq 9: the plateau under VLA's own $A_t$.", "bounded inputs",
-                        "As for any $A_t$.",
+                        "The proof treats every $A_t$ alike.",
                         "Inputs in a plane orthogonal to every penalty direction switch the penalty off by "
                         "construction. A learned $u_t = W_u k_t$ does not stay orthogonal to all its keys."));
   c.runs({"vla"}), c.takes(length);

@@ -17,9 +17,9 @@ Claim unit_jacobian() {
       "The norm is $(1 + sqrt(5 - 4c)) / 2$ with $c = a.k$; the smallest singular value is $1 - c$ divided by the "
       "norm, the others are 1. The norm is 1 at $c = 1$ only. Smallest counter-example: $d = 2$, $k = e1$, "
       "$a = e2$, where the norm is the golden ratio.");
-  c.because("An oblique projection expands; only the orthogonal one, $a = k$, has norm 1. The proof takes the maximum "
-            "over the complement of $k$, where $J$ is the identity. Normalising does give the bound 2, and the golden "
-            "ratio if $a.k >= 0$, which a positive definite $A_t$ ensures.");
+  c.because("An oblique projection has a norm above 1; only the orthogonal one, $a = k$, has norm 1. The proof looks "
+            "for the maximum on the complement of $k$ only, where $J$ is the identity. Normalising does bound the norm "
+            "by 2. If $A_t$ is positive definite, then $a.k > 0$, and the bound is the golden ratio.");
   c.is_refuted(
       asserted("Proposition 2: '$|J_t|_2 = 1$ for all $k_t$, $a_t$', with footnote 1 and Appendix A.2.", "unit vectors",
                "Corollaries 1 and 2 rest on it. A.2 itself notes that at $x = k$ the square can reach 4.",
@@ -58,7 +58,7 @@ Claim eq22() {
          "b^2(1-a^2)$.");
   c.exactly("The last term does not belong: $1 - 2ab + a^2 = (1-ab)^2 + a^2(1-b^2)$. At $a = 0$, $b = 1$ the printed "
             "right side is 0, the left 1.");
-  c.because("It is an algebraic error inside the proof. The two extremes from which the proof goes on do not use the "
+  c.because("This is an algebraic error inside the proof. The proof then bounds two extremes, which do not use the "
             "last term.");
   c.is_refuted(asserted("Appendix A.2, Eq 22.", "$a = k.x$, $b = alpha.x$",
                         "'We bound from above by considering two extremes': they do not use the last term.",
@@ -66,7 +66,7 @@ Claim eq22() {
   c.runs({"vla"}), c.takes({real_param("a", 0.6, -1, 1, "$k . x$"), real_param("b", 0.5, -1, 1, "$alpha . x$")});
   c.at({{{"a", 0}, {"b", 1}}, {}, {{"a", -0.3}, {"b", 0.8}}});
   return measure(c, [](Points &points, double a, double b) {
-    // x = e1, so the first components of k and a are what the paper calls a = k.x and b = a.x.
+    // x = e1. So the first component of k is the paper's a = k.x, and that of alpha is its b = alpha.x.
     const double first = std::pow(1 - a * b, 2), second = a * a * (1 - b * b), last = b * b * (1 - a * a),
                  units = 4 * jacobian_units(3); // |J x|^2 <= 4
     if (last < 1e-6) usage_error("the term in question vanishes at b = 0 and at |a| = 1");
@@ -108,7 +108,7 @@ Claim eigenvalues() {
   ClaimBuilder c("vla-prop2-eigenvalues", "004 Proposition 2, proof");
   c.says("$J$ has the eigenvalue 1 with multiplicity $d - 1$, on the complement of $k$, and $1 - k.a$ in the direction "
          "$k$.");
-  c.exactly("The eigenvalues are right; the eigenvector of $1 - c$ is $a$, while $J k = k - a$.");
+  c.exactly("The eigenvalues are right. The eigenvector of $1 - c$, $c = k.a$, is $a$, not $k$: $J k = k - a$.");
   c.because("$J$ is not symmetric, so its eigenvalues, although right, do not bound its norm.");
   c.is_refuted(asserted(
       "Proposition 2, proof: the eigenvalues are 1 'for the complement of k' and $1 - k.a$ 'for the direction k'.",
@@ -165,8 +165,8 @@ Claim special_cases() {
 Claim jacobian_form() {
   ClaimBuilder c("vla-jacobian-form", "004 Eq 14");
   c.says("The Jacobian of $S_t$ with respect to $S_{t-1}$ is $I - a k^T$.");
-  c.exactly("It is $I - a k^T$ as an operator on each row of $S$, a left factor of $S^T$: $S_t = S_{t-1} (I - k a^T) + "
-            "v a^T$. As a left factor of $S$ its shape does not fit if dv and dk differ.");
+  c.exactly("$I - a k^T$ acts on each row of $S$; it is a left factor of $S^T$: $S_t = S_{t-1} (I - k a^T) + v a^T$. "
+            "As a left factor of $S$ its shape does not fit if dv and dk differ.");
   c.runs({"vla"}), c.takes({width, integer_param("dv", 3, 1, 256, "value width")}), c.at({{{"dv", 5}}, {}});
   return measure(c, [](Points &points, Seed seed, int d, int dv) {
     const int before = 6; // steps

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 Proposition 3 and §4.3: which associations one pass lets read exactly, and how many a d x d state holds.
+// 004 Proposition 3 and §4.3: which pairs are read exactly after one pass, and how many pairs a d x d state holds.
 #include "theory/support/delta_recursion.hpp"
 #include "theory/support/sampling.hpp"
 #include "theory/variational/associations.hpp"
@@ -19,8 +19,8 @@ Claim exact_recovery() {
   c.exactly(
       "$S_t k_t = v_t - (1 - c_t) e_t$ with $c_t = a_t.k_t$: even the last pair is not recovered unless $a_t = k_t$.");
   c.because("The note to Table 9 restricts the guarantee to orthogonal keys (row vla-prop3-orthogonal-keys). Classical "
-            "least squares does recover independent keys as its penalty vanishes. The unit length of the write "
-            "direction is the reason why VLA does not.");
+            "least squares does recover independent keys as its penalty vanishes. VLA does not, because its write "
+            "direction has length 1.");
   c.is_refuted(
       asserted("Proposition 3: 'Let the keys be linearly independent with $n <= d_h$. After processing all $n$ pairs, "
                "$S_n k_i = v_i$ for all $i$.'",
@@ -45,7 +45,7 @@ Claim exact_recovery() {
       append_row(missed, combine(1, x.v(t), c - 1, e)), append_row(written_part, combine(1, x.v(t), -c, e));
     }
     const double condition = singular_values(x.K).front() / singular_values(x.K).back();
-    const auto recursion_recalls = [&](double penalty) { // a ridge r changes a read by r |v| / (least singular value)^2
+    const auto recursion_recalls = [&](double penalty) { // a ridge r changes reads by r |v| / (least singular value)^2
       return exact_point(reads(least_squares_state(x, penalty), x), values_of(x),
                          1e-9 / epsilon_of(Real::f64) * max_abs(x.V.data) * n * condition * condition);
     };
@@ -62,8 +62,8 @@ Claim exact_recovery() {
 Claim orthogonal_keys() {
   ClaimBuilder c("vla-prop3-orthogonal-keys", "004 Table 9, note");
   c.says("For orthogonal keys and $n <= d$ exact recovery is guaranteed.");
-  c.exactly("Exact if $u_t$ is parallel to $k_t$, whatever its length, or if $A$ is a multiple of $I$, because then "
-            "$a_t = k_t$. With a generic learned $u$ it is not.");
+  c.exactly("Recovery is exact if $u_t$ is parallel to $k_t$, whatever its length, or if $A$ is a multiple of $I$: "
+            "then $a_t = k_t$. With a generic learned $u$ it is not exact.");
   c.because("In the authors' favour: their note restricts Proposition 3 to orthogonal keys. But the penalty direction "
             "must also be along the key, which a learned $W_u$ does not give by itself.");
   c.holds_under("$u_t$ is parallel to $k_t$, or $A_t$ a multiple of I");
@@ -90,7 +90,7 @@ Claim orthogonal_keys() {
   });
 }
 
-/// What S_2 reads at k_2 if k_1 = e1, k_2 = (e1 + e2) / sqrt 2, v = 1 and u = k; then a_2 ~ (lambda0, 1 + lambda0).
+/// S_2 k_2 if k_1 = e1, k_2 = (e1 + e2) / sqrt 2, v = 1 and u = k. Then a_2 is along (lambda0, 1 + lambda0).
 double second_read(double lambda0) {
   const double c = (1 + 2 * lambda0) / std::sqrt(2 * (lambda0 * lambda0 + (1 + lambda0) * (1 + lambda0)));
   return std::sqrt(0.5) + (1 - std::sqrt(0.5)) * c;
@@ -99,8 +99,8 @@ double second_read(double lambda0) {
 Claim smallest_case() {
   ClaimBuilder c("vla-prop3-min-counterexample", "004 Proposition 3");
   c.says("$S_2 k_2 = v_2$ for two linearly independent unit keys.");
-  c.exactly("$k_1 = e1$, $k_2 = (e1 + e2)/sqrt 2$, $v = 1$, $u = k$: .932 at $lambda0 = .1$ and $(2 - 1/sqrt 2)/"
-            "sqrt 2 = .914$ as $lambda0 -> 0$.");
+  c.exactly("Let $k_1 = e1$, $k_2 = (e1 + e2)/sqrt 2$, $v = 1$ and $u = k$. Then $S_2 k_2$ is .932 at $lambda0 = .1$, "
+            "and $(2 - 1/sqrt 2)/sqrt 2 = .914$ as $lambda0 -> 0$.");
   c.because("The smallest case: $d = 2$, $n = 2$. Neither pair is recovered: at $lambda0 = .1$ the first reads 1.027 "
             "and the second .932.");
   c.is_refuted(asserted("Proposition 3, its smallest case: $d = 2$, $n = 2$.",
@@ -130,8 +130,9 @@ Claim smallest_case() {
 Claim ridge_law() {
   ClaimBuilder c("rls-exact-recovery-law", "004 Proposition 3, read for classical RLS");
   c.says("Recursive least squares recovers linearly independent keys exactly.");
-  c.exactly("$V - S K = lambda0 V (K^T K + lambda0 I)^{-1}$ with one pair per column: exact as $lambda0 -> 0$, with an "
-            "error of first order in $lambda0 / sigma_min^2$.");
+  c.exactly(
+      "$V - S K = lambda0 V (K^T K + lambda0 I)^{-1}$ with one pair per column. Recovery is exact as $lambda0 -> 0$; "
+      "the error is of first order in $lambda0 / sigma_min^2$, where $sigma_min$ is the least singular value of $K$.");
   c.because("In this limit the proposition holds for recursive least squares, which VLA generalises.");
   c.holds_asymptotically(), c.runs({"rls"}), c.takes(few);
   return measure(c, [](Points &points, const Protocol &protocol, const Params &p, int n, int d, double lambda) {
@@ -152,7 +153,8 @@ Claim ridge_law() {
   });
 }
 
-/// Share of |V|^2 that the least-squares memory of n random pairs leaves, in each of `count` draws from number `first` on.
+/// The share of |V|^2 that the least-squares memory of n random pairs does not fit, in the draws first ... first +
+/// count - 1.
 Vector shares_left(int n, int d, Seed seed, size_t first, size_t count) {
   const int values = 64; // channels are independent draws for the same keys
   const Variant &rls = find_variant("rls");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recall without training: n pairs are written once, every key is queried, and its read decoded to the nearest value.
+// Recall without training: n pairs are written once, then every key is read, and each read is decoded to the nearest
+// value.
 #pragma once
 #include "theory/variational/vla_steps.hpp"
 
@@ -33,7 +34,7 @@ enum class Rule { additive, delta, ridge, variational };
 struct Reader {
   const char *name, *variant;
   Rule rule;
-  double parameter = 1; // delta: the gate on the state; ridge: its weight; variational: |u|
+  double parameter = 1; // gate of the delta rule, weight of the ridge, or |u| of VLA
   bool random_u = false;
 };
 const double lambda0_of_recall = 0.1, ridge_of_recall = 0.01;
@@ -41,7 +42,7 @@ inline const Reader linear_reader{"linear attention", "linear", Rule::additive},
     delta_reader{"DeltaNet, $beta = 1$", "delta_net", Rule::delta},
     gated_reader{"Eq 4, $beta = 0.9$", "scalar_gated_delta", Rule::delta, 0.9},
     vla_reader{"VLA, unit $u = k$", "vla", Rule::variational}, rls_reader{"RLS", "rls", Rule::ridge, ridge_of_recall};
-/// VLA with the |u| of Algorithm 1, and below with u in a direction independent of the key.
+/// VLA with the |u| of Algorithm 1. random_u_reader: VLA with u independent of the key.
 inline Reader short_u_reader(int d) {
   return {"VLA, $u = k / sqrt d$", "vla", Rule::variational, 1 / std::sqrt(double(d))};
 }
@@ -71,13 +72,13 @@ inline Vector layer_reads(const Memories &x, const Reader &r, Seed seed) {
   return reads;
 }
 
-/// The same by dense algebra, with the rounding units by which it may differ from the layer.
+/// The same by dense algebra.
 inline Vector algebra_reads(const Memories &x, const Reader &r, Seed seed) {
   Vector reads;
   const Vector penalties = r.rule == Rule::variational ? penalties_of(x, r, seed) : Vector();
   for (int m = 0; m < x.count; ++m) {
     const Dense K = x.K(m), V = x.V(m), G = K * transpose(K);
-    Dense written = V; // rows u_i of S = sum_i gate^(n-1-i) u_i k_i^T
+    Dense written = V; // row i: u_i of S = sum_i u_i k_i^T
     if (r.rule == Rule::ridge)
       written = inverse(G + r.parameter * Dense::identity(x.n)) * V;
     else if (r.rule == Rule::delta) {
@@ -102,7 +103,8 @@ inline double recall_units(const Memories &x, const Reader &r) {
   return 4 * step_units(x.n, x.d, lambda, std::max(1.0, r.parameter * r.parameter));
 }
 
-/// Share of the first `asked` pairs of every memory whose read has its largest inner product with their own unit value.
+/// The share of pairs, of the first `asked` of every memory, whose read has a larger inner product with their own unit
+/// value than with any other.
 inline double accuracy(const Vector &reads, const Memories &x, int asked = 0) {
   if (asked == 0) asked = x.n;
   int right = 0;

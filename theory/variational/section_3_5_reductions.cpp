@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 §3.5: VLA with its geometry switched off, and with a scalar gate in place of its write direction.
+// 004 §3.5: VLA with a fixed A_t, and with a scalar gate in place of its write direction.
 #include "theory/variational/associations.hpp"
 
 namespace recollect::theory {
@@ -15,7 +15,7 @@ Vector layer_on(const std::string &variant, const Pairs &x, double beta, const A
   return results_of(variant, s, set);
 }
 Assignments fixed(double lambda0) { return {{"phi", "identity"}, {"refresh", "0"}, {"lambda0", number(lambda0)}}; }
-/// Rounding units: the steps are projections, or nearly, so that rounding errors add up.
+/// Rounding units. Every step nearly is a projection, which does not magnify earlier errors; so they add up.
 double units(const Pairs &x, double lambda0) {
   return 64.0 * x.n() * x.K.columns * (1 + max_abs(x.V.data)) / std::min(1.0, lambda0);
 }
@@ -26,16 +26,16 @@ Claim without_geometry() {
          "geometry.");
   c.exactly(
       "It is DeltaNet with $beta = 1$, $S (I - k k^T) + v k^T$, equal to linear attention for orthonormal keys only.");
-  c.because("The geometry disappears, but the residual does not: $e_t = v_t - S_{t-1} k_t$ still subtracts what the "
-            "state returns. The note to Table 4 does mention a residual correction.");
+  c.because("The geometry goes, the residual stays: $e_t = v_t - S_{t-1} k_t$ still subtracts what the state returns. "
+            "The note to Table 4 does mention a residual correction.");
   c.is_refuted(asserted(
       "§3.5: 'Setting $u_t = 0$ and fixing $A_t$ collapses (9)-(10) to standard linear attention (additive "
       "accumulation, no geometry)'.",
       "$u_t = 0$; $A_t = I/lambda0$",
       "§6.6 builds on it ('reduces accuracy to match standard linear attention'); the note to Table 4 adds 'with "
       "residual correction', and still calls it linear attention.",
-      "Table 4's note says what we mean: 'normalised linear attention with residual correction'. The residual stays, "
-      "so that the layer is the delta rule with step 1, and equal to linear attention for orthonormal keys."));
+      "Table 4's note says what we mean: 'normalised linear attention with residual correction'. The residual stays. "
+      "So the layer is the delta rule with step 1, which equals linear attention for orthonormal keys."));
   c.runs({"vla", "linear", "delta_net", "vla_unnormalized"});
   c.takes({integer_param("T", 20, 2, 256, "steps"), width_param(32),
            real_param("lambda0", 0.1, 1e-3, 0.9, "penalty at the start")});
@@ -68,7 +68,7 @@ Claim scalar_gate() {
   c.takes({integer_param("T", 20, 2, 256, "steps"), width_param(32), real_param("beta", 0.7, 0.05, 0.95, "the gate")});
   return measure(c, [](Points &points, Seed seed, int T, int d, double beta) {
     const Pairs x = unit_pairs(T, d, 3, seed, "scalar gate");
-    // beta k in place of a_t: the layer does not normalise a, and A is kept at beta I.
+    // A = beta I in a layer that does not normalise a_t makes its write direction beta k.
     const auto gate = [&](double beta) { return layer_on("vla_unnormalized", x, 0, fixed(1 / beta)); };
     const auto eq4 = [&](double beta) { return layer_on("scalar_gated_delta", x, beta); };
     const double rounding = units(x, 1);

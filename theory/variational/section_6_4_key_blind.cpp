@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 §6.4-6.5, the baselines: answers that ignore the key, and layers that cannot see which value followed which key.
+// 004 §6.4-6.5, the baselines: answers that ignore the key, and layers that do not see which value follows which key.
 #include "theory/support/sampling.hpp"
 #include "theory/variational/key_blind.hpp"
 #include "theory/variational/recall.hpp"
@@ -7,7 +7,8 @@
 
 namespace recollect::theory {
 namespace {
-/// For each value the answer is right with probability count / n; n values are drawn out of V.
+/// n values are drawn out of V. An answer is right with probability count / n, where count is how often its value was
+/// drawn.
 struct Guesses {
   Vector random, frequent; // a random value of the context; its most frequent value
 };
@@ -41,7 +42,7 @@ Claim key_blind_guess() {
             "right with probability $1/n + (1 - 1/n)/V$, which is .256, .132, .0698, .0492, .0388, .0285. The most "
             "frequent one is right with probability $E$[largest count]/n: .262, .151, .104, .084, .070, .055.");
   c.because("Softmax and linear attention in Tables 9, 11 and 13 (.15, .091, .070, .057, .043 at $n = 8$ to 48; .26, "
-            ".27 at $n = 4$) lie between the two: nothing that depends on the key is needed to explain them.");
+            ".27 at $n = 4$) lie between the two guesses. A model that ignores the key explains them.");
   c.takes(context);
   // 24 values out of 8 are enough to distinguish V from V - 1.
   c.at({{{"n", 8}}, {}, {{"n", 48}}, {{"V", 8}}},
@@ -63,10 +64,11 @@ Claim key_blind_guess() {
 Claim mode_guess() {
   ClaimBuilder c("vla-mqar-baseline-is-modeguess", "004 Fig 5 text, §6.4");
   c.says("Linear and softmax attention plateau near 0.08-0.15, below the random baseline $1/128 = 0.008$.");
-  c.exactly("Above it, as §6.5 and Table 11 have it: 0.08 is ten times $1/128$. What is measured is a guess among the "
-            "context's values, which is where the plateau lies: it is above $1/128$ too.");
-  c.because("An inconsistency. The plateau can be explained without assuming that the head exploits embedding geometry "
-            "(mqar_key_blind_guess).");
+  c.exactly(
+      "The plateau is above the baseline, as §6.5 and Table 11 say: 0.08 is ten times $1/128$. The measurement here is "
+      "of a guess among the context's values, whose accuracy is near the plateau: it is above $1/128$ too.");
+  c.because("The paper contradicts itself. A guess that ignores the key explains the plateau (mqar_key_blind_guess); "
+            "the head need not exploit the geometry of embeddings.");
   c.is_refuted(slip("§6.4: 'plateau near 0.08-0.15, below the random baseline of $1/128 = 0.008$'.", "none",
                     "§6.5 has 'well above random ($1/128$)'."));
   c.takes(context), c.at({{{"n", 8}}, {}});
@@ -77,7 +79,7 @@ Claim mode_guess() {
   });
 }
 
-/// One head, whose first T - 1 pairs are in another order.
+/// The same head with its first T - 1 pairs in another order.
 Sequence permuted(Sequence s, Seed seed) {
   const Sequence original = s;
   std::vector<int> order = Stream(seed, "position/order").permutation(s.shape.T - 1);
@@ -95,7 +97,7 @@ Vector outputs(const char *layer, Sequence s) {
 }
 Vector last_read(const char *layer, const Sequence &s) { return row(outputs(layer, s), s.shape.T - 1, s.shape.Dv); }
 
-/// The read of the last query, computed from the pairs as a set.
+/// The read of the last query by a formula in which the order of the pairs plays no part.
 Vector read_of_set(const std::string &layer, const Sequence &s) {
   const int T = s.shape.T, Dk = s.shape.Dk;
   const Dense K(T, Dk, s.k), V(T, s.shape.Dv, s.v);
@@ -132,12 +134,13 @@ Vector second_layer_read(const Sequence &s) {
 Claim no_position() {
   ClaimBuilder c("mqar-no-position-invariance", "004 §5.1 (derived)");
   c.says("No positional information is mentioned. One causal layer of softmax attention, linear attention or RLS then "
-         "does not see the order of its prefix, and cannot bind a key's token to the value after it; DeltaNet and VLA "
-         "do see order.");
-  c.exactly("Their last read is a function of the set of pairs: permuting the prefix changes it by rounding, and by "
-            "the order of 1 for DeltaNet and VLA. Holds for one layer: two can recover order from the causal mask.");
-  c.because("This is a possible reason why softmax and linear attention score a key-blind guess in these experiments, "
-            "while layers that see the order score more.");
+         "does not see the order of its prefix. So it cannot bind the token of a key to that of the value after it. "
+         "DeltaNet and VLA do see order.");
+  c.exactly("The last read of these three is a function of the set of pairs. A permuted prefix changes it by rounding "
+            "errors only; it changes the last read of DeltaNet and VLA by about 1. This holds for one layer: two "
+            "layers can recover the order from the causal mask.");
+  c.because("This may be why softmax and linear attention reach no more than a guess that ignores the key in these "
+            "experiments, while layers that see the order reach more.");
   c.runs({"softmax", "linear_elu", "rls", "delta_net", "vla"});
   c.takes({integer_param("T", 14, 4, 128, "steps"), integer_param("Dk", 6, 2, 32, "key width"),
            integer_param("Dv", 3, 2, 32, "value width")});

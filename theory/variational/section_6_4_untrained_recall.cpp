@@ -7,7 +7,7 @@ namespace {
 const int width = 32;
 const ParamSpec pairs = integer_param("n", 24, 2, 96, "pairs");
 
-/// Accuracy of softmax attention, whose reads see the whole prefix: every key is asked for after all pairs.
+/// Accuracy of softmax attention. Every key is queried after all pairs, in a head of its own.
 double softmax_accuracy(const Memories &x, double scale) {
   Sequence s;
   s.shape = {x.count * x.n, 1, x.n, x.d, x.d};
@@ -37,18 +37,19 @@ Claim orthonormal() {
     points.rounding(4);
     for (const Reader &r : {linear_reader, delta_reader, gated_reader, vla_reader, rls_reader})
       points.obligation(std::string(r.name) + ": all pairs", accuracy(layer_reads(x, r, protocol.seed), x), 1);
-    // The weight exp(scale) stands against n - 1 weights of 1: the right value dominates from about ln n on.
+    // The right value has the weight exp(scale), the n - 1 others have the weight 1. So it dominates from a scale of
+    // about ln n on.
     points.wrong_system("softmax at $1/sqrt d$", softmax_accuracy(x, 1 / std::sqrt(double(width))), 1);
     points.obligation("softmax at scale 20: all pairs", softmax_accuracy(x, 20), 1);
   });
 }
 
-/// Equal accuracies do not rank the two: that of `first` must be larger.
+/// The accuracy `first` must be larger than `second`; equal ones do not rank.
 Point ranked(double first, double second) { return at_least_point(first, second, 0); }
 
 const std::vector<Reader> all_readers{linear_reader,         delta_reader,    gated_reader, vla_reader,
                                       short_u_reader(width), random_u_reader, rls_reader};
-/// The accuracy of every reader by its name; their points are added.
+/// The accuracy of every reader, by its name. Adds their points.
 std::map<std::string, double> recall_all(Points &points, const Memories &x, const Params &at, Seed seed) {
   std::map<std::string, double> found;
   for (const Reader &r : all_readers) {
@@ -67,13 +68,13 @@ const std::vector<Changes> of_full_suite = sizes({8, 16, 24, 32, 48, 96});
 
 Claim unit_keys() {
   ClaimBuilder c("vla-untrained-unit-keys", "004 §6.4 (untrained)");
-  c.says("Random unit keys and values at $d_h = 32$: the ranking reported after training (VLA 1.000, linear attention "
-         "0.07, DeltaNet 0.01 at $n = 24$) is absent without it.");
+  c.says("Random unit keys and values at $d_h = 32$: untrained layers do not show the ranking reported after training "
+         "(VLA 1.000, linear attention 0.07, DeltaNet 0.01 at $n = 24$).");
   c.exactly("Accuracies follow from the layers' closed forms. At $n = 24$, 48, 96: linear attention about 1.00, .93, "
             ".62, DeltaNet .92, .60, .29, Eq 4 .52, .25, .13, VLA with unit $u = k$ 1.00, .99, .41, with Algorithm 1's "
             "$u$ .97, .70, .33, RLS 1.00, 1.00, .81.");
-  c.because("Linear attention decodes well because the errors of many independent keys average out. Nothing in its "
-            "state explains the reported 0.07.");
+  c.because("Linear attention decodes well because the errors from many independent keys average out. So its state "
+            "does not explain the reported 0.07.");
   c.runs({"linear", "delta_net", "scalar_gated_delta", "vla", "rls"}), c.takes({pairs});
   c.at(sizes({24, 48}), of_full_suite);
   return measure(c, [](Points &points, const Protocol &p, const Params &at, int n) {
@@ -102,8 +103,8 @@ Claim feature_keys() {
   c.exactly("Accuracies follow from the layers' closed forms. At $n = 8$, 24, 48: VLA with unit $u = k$ 1.00, 1.00, "
             ".99, with Algorithm 1's $u$ .64, .74, .63, linear attention .36, .10, .05, DeltaNet .15, .06, .04, RLS "
             "1.00, 1.00, 1.00.");
-  c.because("In the authors' favour: positive features share a common direction. VLA's $A_t$ removes it from the "
-            "write, the other layers do not. So VLA's 1.000 at $n <= 24$ is plausible.");
+  c.because("In the authors' favour: positive features have a direction in common. VLA's $A_t$ removes it from the "
+            "write direction; linear attention and DeltaNet keep it. So VLA's 1.000 at $n <= 24$ is plausible.");
   c.runs({"linear", "delta_net", "scalar_gated_delta", "vla", "rls"}), c.takes({pairs});
   c.at(sizes({8, 24}), of_full_suite);
   return measure(c, [](Points &points, const Protocol &p, const Params &at, int n) {

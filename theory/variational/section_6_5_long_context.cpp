@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 §6.5: eight pairs in a growing context, untrained: genuine pairs overwrite them, filler need not. d_h = 32.
+// 004 §6.5: eight pairs in a growing context, without training. Further pairs overwrite them; filler need not. d_h =
+// 32.
 #include "theory/support/sampling.hpp"
 #include "theory/variational/recall.hpp"
 
@@ -7,7 +8,7 @@ namespace recollect::theory {
 namespace {
 const int width = 32, eight = 8;
 
-/// What is left of a state after m further unit keys with values 0: |S_m|_F^2 / d from S_0 = I, averaged over its rows.
+/// What is left of a row of the state after m further unit keys with values 0: |S_m|_F^2 / d from S_0 = I.
 Vector kept_squares(const char *layer, double beta, int m, int d, const Stream &keys, size_t first, size_t count) {
   Sequence s =
       stored({int(count), 1, m, d, d}, random_units(count * m, d, keys, first * m), Vector(count * m * d), beta);
@@ -15,7 +16,7 @@ Vector kept_squares(const char *layer, double beta, int m, int d, const Stream &
   return state_squares(forward(find_variant(layer), s).state, count, d * d, d);
 }
 
-/// The accuracy of the first eight pairs. The other keys and values are scaled; 0 makes filler that writes nothing.
+/// The accuracy of the first eight pairs. `others` scales all further keys and values; at 0 they write nothing.
 double first_eight(Memories x, double others, Seed seed, bool algebra) {
   for (int m = 0; m < x.count; ++m)
     for (size_t i = (size_t(m) * x.n + eight) * x.d; i < size_t(m + 1) * x.n * x.d; ++i)
@@ -25,11 +26,11 @@ double first_eight(Memories x, double others, Seed seed, bool algebra) {
 
 Claim long_context() {
   ClaimBuilder c("vla-longcontext-untrained", "004 §6.5, §7.4");
-  c.says("Eight pairs stay at recall 1.000 up to $T = 512$: no association is overwritten before its query appears; "
-         "VLA is robust to padding and long-range noise.");
-  c.exactly("If 24 or 56 further unit pairs follow the eight, the delta rule keeps $(1 - 1/d)^m$ of the square, .467 "
-            "and .169; VLA with unit $u = k$ recalls .85 of the eight at 64 pairs in all and .00 at 256. Recall stays "
-            "flat only if the filler does not write, or repeats the pairs.");
+  c.says("Eight pairs stay at recall 1.000 up to $T = 512$: no association is overwritten before its query appears, "
+         "and VLA is robust to padding and long-range noise.");
+  c.exactly("If 24 or 56 further unit pairs follow the eight, the delta rule keeps the share $(1 - 1/d)^m$ of a "
+            "write's square: .467 and .169. VLA with unit $u = k$ recalls .85 of the eight at 64 pairs in all, and .00 "
+            "at 256. Recall stays flat only if the filler does not write, or repeats the pairs.");
   c.because("The text does not say what fills the context. If the layer has learned not to write the filler, this "
             "explains 1.000 (vla_longcontext_trained).");
   c.is_refuted(of_trained("§6.5, §7.4: 1.000 from $T = 64$ to 512.", "a trained model; the filler is not described",
@@ -67,7 +68,8 @@ Claim long_context() {
 Claim gate_forgets_by_length() {
   ClaimBuilder c("eq4-forgets-by-length", "004 §6.5");
   c.says("Stricter reading: what Eq 4's gate forgets does not depend on the length.");
-  c.exactly("$beta^m$ after $m$ later pairs: the same accuracy of .01 at $T = 64$ and 512 is not a decay.");
+  c.exactly("After $m$ later pairs $beta^m$ is left, which depends on the length. So equal accuracies of .01 at $T = "
+            "64$ and 512 do not come from the gate's decay.");
   c.because("A model whose state diverged gives flat numbers near $1/127$ at every length. The keys of Eq 4, which are "
             "not normalised, lead to that (deltanet_eq4_bounded).");
   c.is_refuted(stricter("§6.5: 'DeltaNet's scalar gate decays older associations before the query section arrives, so "

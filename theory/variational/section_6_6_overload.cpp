@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 §6.6: past n = d_h pairs, and with A_t fixed. Random unit keys and values, no training, d_h = 32.
+// 004 §6.6: more than d_h pairs, and a fixed A_t. Random unit keys and values, no training, d_h = 32.
 #include "theory/variational/recall.hpp"
 
 namespace recollect::theory {
@@ -17,8 +17,8 @@ Claim graceful() {
             "against .93) and below it at 96 (.41 against .62). With Algorithm 1's $u$ it is below at 48 already "
             "(.70). RLS is above both.");
   c.because("The paper's own Table 11 is not gradual: .994, .623, .044 at $n = 24$, 32, 48 against linear attention's "
-            ".069, .056, .043, where .001 is one standard error of 960 x 48 answers. $n = 64$ and 96 are announced, no "
-            "number is given.");
+            ".069, .056, .043, where .001 is one standard error of 960 x 48 answers. The paper announces $n = 64$ and "
+            "96, but prints no number for them.");
   c.runs({"linear", "vla", "rls"});
   return measure(c, [](Points &points, const Protocol &protocol) {
     const int count = protocol.full() ? 48 : 16;
@@ -52,8 +52,8 @@ Claim tight_at_width() {
   ClaimBuilder c("vla-capacity-tight-at-dh", "004 §4.3, Fig 8, Table 11");
   c.says("Recall collapses past $n = d_h$, to .044 at $n = 48$: the capacity bound is tight.");
   c.exactly("$d_h$ bounds exact recovery: for $n > d$ the squared error of least squares is $1 - d/n$. It does not "
-            "bound decoding: untrained VLA with unit $u = k$ decodes .993 of 48 pairs, RLS .998.");
-  c.because("It is open whether .623 at $n = 32$ is due to too few training steps (vla_mqar_overload).");
+            "bound decoding: without training, VLA with unit $u = k$ decodes .993 of 48 pairs, and RLS .998.");
+  c.because("Whether too few training steps explain .623 at $n = 32$ is open (vla_mqar_overload).");
   c.is_refuted(of_trained("Fig 8, Table 11: 'confirming the capacity bound is tight'.", "a trained model",
                           "Table 11's note: consistent with Proposition 3."));
   c.runs({"vla", "rls"}), c.takes({integer_param("n", 48, 2, 256, "pairs for least squares")});
@@ -68,7 +68,8 @@ Claim tight_at_width() {
     if (n <= width) usage_error("up to n = 32 independent keys least squares is exact");
     const Memories x = make_memories(KeyKind::unit, 1, n, width, seed);
     const Dense K = x.K(0);
-    // A ridge r adds at most r over the least eigenvalue of K^T K to the error; float64 loses 1/r in the gain.
+    // A ridge r adds at most r / (least eigenvalue of K^T K) to the error. The gain of size 1/r magnifies rounding
+    // errors.
     const double ridge = 1e-6, allowed = 2 * ridge * n / symmetric_eigenvalues(transpose(K) * K).front() + 1e-8;
     const auto exact = [&](const Vector &keys, int n, double law) {
       return bracketed_point(least_squares_error(keys, n, ridge), law, allowed);
@@ -84,10 +85,10 @@ Claim ablation() {
   ClaimBuilder c("vla-ablation-fixeda-equals-linear", "004 Table 4, row 2 and its note; §6.6");
   c.says("Fixing $A_t = 10 I$, without the Sherman-Morrison update, reduces accuracy to match standard linear "
          "attention (predicted from Remark 1, not run; §6.6 says confirmed).");
-  c.exactly("The layer is then DeltaNet with $beta = 1$, to the last digit. Untrained, with random unit keys at $n = "
-            "48$, it has .60, linear attention .93.");
-  c.because("\"Normalised linear attention with residual correction\", as the note says, is the delta rule. Nobody has "
-            "run this row of the table (vla_ablation_table4).");
+  c.exactly("The layer is then DeltaNet with $beta = 1$. Without training, on random unit keys at $n = 48$, its "
+            "accuracy is .60, that of linear attention .93.");
+  c.because("\"Normalised linear attention with residual correction\", as the note says, is the delta rule. The paper "
+            "did not run this row of the table (vla_ablation_table4).");
   c.is_refuted(of_trained("§6.6, Table 4 row 2: accuracy matches linear attention.",
                           "a trained model; 'predicted from Remark 1 (not independently run)'",
                           "§6.6 says 'confirming'."));

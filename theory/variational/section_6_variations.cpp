@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 §6.3 to §6.6, Table 4, 11 and 13, in reduced forms that train in seconds. Each varies one thing that the set-ups
-// leave open, or on which an explanation rests. The tables' own sizes: suites/trained_vla_*.toml.
+// 004 §6.3 to §6.6, Table 4, 11 and 13, in reduced forms that train in seconds. Every claim varies one thing that the
+// paper leaves open, or on which its explanation rests. suites/trained_vla_*.toml has the tables' own sizes.
 #include "theory/support/training.hpp"
 #include "theory/variational/key_blind.hpp"
 
@@ -24,10 +24,10 @@ Claim copying() {
   ClaimBuilder c("vla-copy-reduced", "004 §6.3, Fig 7, reduced");
   c.says("Trained to repeat a text, softmax and linear attention, the delta rule and VLA all succeed.");
   c.exactly("After 500 steps on texts of 8 out of 15 tokens the accuracy is at least .85 with learned positions, and "
-            "at most .95 without. A layer that sees no order must first form the pair of a token and its successor.");
+            "at most .95 without. Without positions a layer must first learn to join a token with its successor.");
   c.because("Three seeds reach .94 to 1.00 with positions and .40 to .87 without. 004 mentions no positions. But all "
-            "four of its layers copy 32 tokens in 150 steps, which suggests that it has them "
-            "(suites/trained_vla_copy.toml has both).");
+            "four of its layers copy 32 tokens within 150 steps, which suggests that it uses positions "
+            "(suites/trained_vla_copy.toml trains with and without them).");
   c.is_reduced(), c.runs({"softmax", "linear_elu", "delta_net", "vla"});
   return measure(c, [](Points &points) {
     const double most = 0.85, all = 0.95;
@@ -71,13 +71,14 @@ Claim nan() {
 
 Claim ablation() {
   ClaimBuilder c("vla-ablation-reduced", "004 §6.6, Table 4, Remark 1, reduced");
-  c.says("With A fixed (predicted in the table, not run) VLA falls to where linear attention is, so that the penalty "
-         "is the source of its recall.");
+  c.says("With A fixed, VLA falls to the accuracy of linear attention (predicted in the table, not run). So the "
+         "penalty is the source of its recall.");
   c.is_refuted(limited("§6.6: fixing $A_t$ 'reduces accuracy to match standard linear attention'.",
                        "$n = 16$, $d = 128$, $H = 4$",
                        "The table's note limits it: 'predicted from Remark 1 (not independently run)'."));
-  c.exactly("With A fixed it is the delta rule with step 1 on elu features, and recalls. After 1000 steps on 6 pairs "
-            "it has closed more than a quarter of the distance from the accuracy of the most frequent value to 1.");
+  c.exactly(
+      "With A fixed, VLA is the delta rule with step 1 on elu features, and it recalls. After 1000 steps on 6 pairs "
+      "its accuracy has covered more than a quarter of the way from the guess of the most frequent value to 1.");
   c.because("Three seeds reach .86, 1.00 and .76 with A fixed, and .78, 1.00 and .86 with A updated; linear attention "
             "reaches .38 at every rate tried. Remark 1 omits the residual of \"normalised linear attention with "
             "residual correction\", and the residual is what recalls.");
@@ -130,11 +131,11 @@ Claim long_context() {
 
 Claim new_keys() {
   ClaimBuilder c("vla-ood-reduced", "004 Table 13's note, Fig 9, reduced");
-  c.says("The baselines lose nothing on keys that were none in training because they sit at the guess, not because "
-         "they generalise better.");
-  c.exactly("Where softmax attention recalls its training keys, it does lose accuracy on other keys. Behind a "
-            "convolution with two taps, after 400 steps "
-            "on 4 pairs of 64 tokens, it is above .95 on training keys and below .9 on others.");
+  c.says("The baselines lose nothing on keys that were not keys in training. The reason is that their accuracy is that "
+         "of a guess, not that they generalise better.");
+  c.exactly(
+      "A softmax attention that recalls its training keys loses accuracy on other keys. Behind a convolution with two "
+      "taps, after 400 steps on 4 pairs of 64 tokens, it is above .95 on training keys and below .9 on others.");
   c.because("This agrees with the note to Table 13. Three seeds: 1.00 on training keys and .59 to .79 on others.");
   c.is_reduced(), c.runs({"softmax"});
   return measure(c, [](Points &points) {
@@ -153,9 +154,10 @@ Claim new_keys() {
 Claim overload() {
   ClaimBuilder c("vla-overload-reduced", "004 §8, Dimension-limited associative capacity, reduced");
   c.says("Increasing the number of heads raises capacity.");
-  c.exactly("The bounds of the heads add up. Behind a convolution with two taps, eight heads of 4 channels recall 8 "
-            "pairs after 300 steps, in VLA and in the delta rule on unit keys. One head of 4 channels does not.");
-  c.because("Proposition 3 is about one head. The paper's four heads have 128 channels together, yet it reports .62 at "
+  c.exactly(
+      "The capacities of the heads add up. Behind a convolution with two taps, after 300 steps, eight heads of 4 "
+      "channels recall 8 pairs, both in VLA and in the delta rule on unit keys. One head of 4 channels does not.");
+  c.because("Proposition 3 is about one head. The paper's four heads have 128 channels in all, yet they reach .62 at "
             "32 pairs and .04 at 48. Three seeds: .95 to 1.00.");
   c.is_reduced(), c.runs({"vla", "delta_net"});
   return measure(c, [](Points &points) {

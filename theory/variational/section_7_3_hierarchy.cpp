@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 §7.3 and §3.5: which of linear attention, DeltaNet and VLA contains which, and without residual or geometry.
+// 004 §7.3 and §3.5: which of linear attention, DeltaNet and VLA contain one another, and what VLA is without its
+// residual or its geometry.
 #include "theory/support/sampling.hpp"
 #include "theory/variational/vla_steps.hpp"
 
@@ -13,8 +14,8 @@ Vector state_of(const std::string &layer, const Vector &keys, const Vector &valu
   return forward(find_variant(layer), s).state;
 }
 
-/// |S_T|_F^2 for the values e_1 ... e_T. It is the mean over independent values of mean square 1 per component and any
-/// sign, because the rows of S are then what is left of each write. The heads have keys [heads,T,d].
+/// |S_T|_F^2 for the values e_1 ... e_T. Row t of S is then what is left of the write of step t. So |S_T|_F^2 is its
+/// mean over independent values of mean 0 and mean square 1. The keys are [heads,T,d].
 Vector left_of_writes(const Vector &keys, int T, int d) {
   const int heads = int(keys.size()) / (T * d);
   const Sequence s = stored({heads, 1, T, d, T}, keys, repeated(Dense::identity(T).data, heads));
@@ -51,11 +52,11 @@ Claim residual_alone() {
   ClaimBuilder c("vla-7.3-residual-only-diverges", "004 §7.3");
   c.says("Residual correction alone, without $A_t$, is a DeltaNet with $beta = 1$: it does not forget, and its state "
          "diverges.");
-  c.exactly("The text does not say for which keys. Unit keys (VLA's own, independent, isotropic): $E|S_t|^2 = d E|v|^2 "
-            "(1 - (1 - 1/d)^t)$, and what was stored fades as $(1 - 1/d)^m$. Gaussian keys, $|k|^2 beta > 2$: "
-            "$E|S_t|^2 = E|v|^2 ((d + 1)^t - 1)$.");
-  c.because("It is true of Eq 4's keys, which are not normalised. It is false of normalised keys, for which $sqrt t$ "
-            "is the worst case (vla_prop1_counterexample_sqrt).");
+  c.exactly("The text does not say for which keys. For independent isotropic unit keys, as VLA has them, $E|S_t|^2 = d "
+            "E|v|^2 (1 - (1 - 1/d)^t)$, and a stored pair fades as $(1 - 1/d)^m$ over $m$ later steps. For Gaussian "
+            "keys $E|S_t|^2 = E|v|^2 ((d + 1)^t - 1)$, which diverges.");
+  c.because("The sentence is true for the keys of Eq 4, which are not normalised. It is false for normalised keys: "
+            "there the norm grows as $sqrt t$ at worst (vla_prop1_counterexample_sqrt).");
   c.is_refuted(stricter("§7.3: 'Residual correction alone corresponds to a DeltaNet with $beta_t = 1$, no forgetting "
                         "at all, and the state diverges.'",
                         "the length of the keys is not stated", "The next sentence is about the other component."));
@@ -137,10 +138,10 @@ Claim spherical_rescaling() {
   ClaimBuilder c("vla-7.3-spherical-rescaling", "004 §7.3");
   c.says("Linear attention is VLA with the fixed isotropic $A_t = I$; DeltaNet's time-varying $beta_t$ is a spherical "
          "rescaling of $A_t$ at each step.");
-  c.exactly("$A_t = beta_t$ I gives $a_t = k_t$ whatever $beta_t$: the delta rule with $beta = 1$. With $a_t = A_t "
-            "k_t$ not normalised it is DeltaNet, $S + beta_t (v - S k) k^T$, and still not Eq 4. $A_t = I$ is a delta "
-            "rule, not linear attention.");
-  c.because("It is true of the unnormalised form, the gain of Eq 6, from which the paper starts.");
+  c.exactly("$A_t = beta_t$ I gives $a_t = k_t$ for every $beta_t$: the delta rule with $beta = 1$. If $a_t = A_t k_t$ "
+            "is not normalised, it gives DeltaNet, $S + beta_t (v - S k) k^T$, which still is not Eq 4. $A_t = I$ "
+            "gives a delta rule, not linear attention.");
+  c.because("The sentence is true of the unnormalised form from which the paper starts, with the gain of Eq 6.");
   c.is_refuted(stricter("§7.3: DeltaNet's $beta_t$ is 'equivalent to a spherical rescaling of $A_t$ at each step'.",
                         "none",
                         "Said of the family from Eq 6 on, whose gain $A_t k_t$ is not normalised; there it is true. "
@@ -175,9 +176,9 @@ Claim spherical_rescaling() {
 Claim strict_generalisation() {
   ClaimBuilder c("vla-strictly-generalises", "004 §3.5, §7.3");
   c.says("VLA strictly generalises linear attention and DeltaNet; the three form a strict hierarchy.");
-  c.exactly("No positive definite $A_t$ gives either, since $a_t$ has length 1: at $d = 1$ VLA ends at $S = v_t$, "
-            "linear attention at the sum, DeltaNet at $S + beta (v - S)$. VLA contains DeltaNet with $beta = 1$ only; "
-            "its un-normalised form contains every $beta_t$.");
+  c.exactly("No positive definite $A_t$ makes VLA one of the two, since $a_t$ has length 1. At $d = 1$ VLA ends at $S "
+            "= v_t$, linear attention at the sum, DeltaNet at $S + beta (v - S)$. VLA contains DeltaNet with $beta = "
+            "1$ only; its un-normalised form contains every $beta_t$.");
   c.because("A matrix $A_t$ has more freedom than a scalar, but normalising the write direction removes the scalar's "
             "freedom.");
   c.is_refuted(asserted("§3.5: 'VLA strictly generalises both prior models.' §7.3: 'a strict hierarchy'.", "none",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 §7.4: the same n unit pairs in every pass: the size |e_t| = |v_t - S_{t-1} k_t| of the writes of three layers.
+// 004 §7.4: repeated inputs. The same n unit pairs come in every pass; |e_t| = |v_t - S_{t-1} k_t| is the size of a
+// write of three layers.
 #include "theory/variational/vla_steps.hpp"
 
 namespace recollect::theory {
@@ -65,14 +66,14 @@ Claim redundant_inputs() {
   ClaimBuilder c("vla-redundant-inputs", "004 §7.4");
   c.says("Long sequences of repeated or redundant inputs, padding and noise add progressively less to the state; not "
          "so for DeltaNet, whose gate decays what is stored, nor for linear attention.");
-  c.exactly("True of consistent repeats. A pair that comes again at once writes exactly 0. With $n <= d$ pairs each "
-            "late pass multiplies the write of pair $i$ by $1 - 1/sqrt((G^-1)_ii)$, where $G$ is the Gram matrix of "
-            "the keys; 8 pairs at $d = 32$ write about 1.1, 0.08, 0.01, 0.001. It does not hold for noise: new values "
-            "keep $|e|^2$ at 2.");
+  c.exactly("True if one $S$ fits all that repeats. A pair that comes again at once writes exactly 0. With $n <= d$ "
+            "pairs each late pass multiplies the write of pair $i$ by $1 - 1/sqrt((G^-1)_ii)$, where $G$ is the Gram "
+            "matrix of the keys; 8 pairs at $d = 32$ write about 1.1, 0.08, 0.01, 0.001. It does not hold for noise: "
+            "new values keep $|e|^2$ at 2.");
   c.because("In the authors' favour: Eq 4 at $beta = 0.9$ goes on writing two thirds of each value, linear attention "
-            "all of it. The delta rule (DeltaNet, $beta = 1$) writes less and less, as VLA does, but is five times "
-            "slower per pass. The reason is a small $e_t$, not a small $A_t$.");
-  c.holds_under("what repeats is pairs that one S fits");
+            "all of it. The delta rule (DeltaNet, $beta = 1$) writes less and less, as VLA does, but five times more "
+            "slowly per pass. Writes shrink because $e_t$ is small, not because $A_t$ is.");
+  c.holds_under("one S fits the repeated pairs");
   c.runs({"vla", "delta_net", "scalar_gated_delta"});
   c.takes({integer_param("d", 32, 4, 64, "head width"), integer_param("n", 8, 2, 32, "pairs")});
   return measure(c, [](Points &points, Seed seed, int d, int n) {
@@ -86,8 +87,9 @@ Claim redundant_inputs() {
                 fresh{n, d, once.keys, random_units(n * passes, d, Stream(seed, "repeats/fresh"))};
     const Pairs one_pair{1, d, once.k(0), repeated(once.v(0), 2)};
     // After many passes a_i is the dual vector of k_i divided by its length, and in each pass the error of pair i falls
-    // by a factor of 1 - 1 / sqrt((G^-1)_ii), where G is the Gram matrix of the keys. This factor is wrong by at most n
-    // (1 + lambda0) / (passes seen * least eigenvalue of G). S_0 reads 1 at every key, and the values are 0.
+    // by a factor of 1 - 1 / sqrt((G^-1)_ii), where G is the Gram matrix of the keys. After finitely many passes the
+    // factor differs from this by at most n (1 + lambda0) / (passes seen * least eigenvalue of G). S_0 reads 1 at every
+    // key, and the values are 0.
     const double seen = 1e6;
     const Dense K(n, d, once.keys), G = K * transpose(K), dual = inverse(G);
     Vla settled(d, 1, lambda0);
@@ -115,7 +117,8 @@ Claim redundant_inputs() {
   });
 }
 
-/// What is read at the key of a pair with this value after m later pairs with value 0, from S = 0 and a settled A_t.
+/// The read at the key of a pair with this value, after m later pairs with value 0. S starts at 0, and A_t has seen
+/// many keys.
 Vector left_after(int d, int m, int probes, Seed seed, double value = 1) {
   Vla memory(d, 1, 0.1);
   const Stream keys(seed, "recent/keys", std::uint64_t(d));
@@ -135,10 +138,10 @@ Vector left_after(int d, int m, int probes, Seed seed, double value = 1) {
 Claim most_recent_window() {
   ClaimBuilder c("vla-most-recent-window", "004 §7.4");
   c.says("Stricter reading: the $d_h$ latest pairs are kept, and older ones not.");
-  c.exactly("With random unit keys and $u$ along $k$, $(1 - 1/d)^m$ of a pair is left after $m$ later ones: a time "
-            "constant of $d_h$ pairs, without a sharp limit.");
-  c.because("As a statement about a time constant the sentence is right: after $d_h$ pairs about $1/e$ is left, as in "
-            "the delta rule.");
+  c.exactly("With random unit keys and $u$ along $k$, the share $(1 - 1/d)^m$ of a pair is left after $m$ later pairs. "
+            "This is a time constant of $d_h$ pairs without a sharp limit.");
+  c.because(
+      "Read as a time constant the sentence is right: after $d_h$ pairs about $1/e$ is left, as in the delta rule.");
   c.is_refuted(stricter(
       "§7.4: 'a fixed-size, numerically stable summary of the $d_h$ most recently reinforced associations'.",
       "constant memory; up to $d_h$ independent associations",

@@ -7,8 +7,10 @@ namespace {
 Claim whitening_index() {
   ClaimBuilder c("vla-7.1-whitening-index", "004 §7.1, after Eq 15");
   c.says("With $u_s = k_s$, $A_t$ approximates the whitening $(K_{t-1} K_{t-1}^T + lambda0 I)^{-1}$.");
-  c.exactly("With index $t$ it is exact: $A_t = (K_t K_t^T + lambda0 I)^{-1}$; as printed it is $A_{t-1}$.");
-  c.because("In Eq 8 $M_t$ includes $u_t$, so the index is off by one and the approximation is an identity.");
+  c.exactly(
+      "With the index $t$ it is exact: $A_t = (K_t K_t^T + lambda0 I)^{-1}$. The printed expression is $A_{t-1}$.");
+  c.because("In Eq 8 $M_t$ includes $u_t$. So the printed index is one too small, and with the right one the "
+            "approximation is an identity.");
   c.is_refuted(
       slip("§7.1 after Eq 15: $A_t ~ (K_{t-1} K_{t-1}^T + lambda0 I)^{-1}$.", "$u_s = k_s$", "Eq 15 includes $u_t$."));
   c.runs({"vla"});
@@ -28,10 +30,10 @@ Claim two_keys() {
   ClaimBuilder c("vla-whitening-direction", "004 §7.2");
   c.says("For two keys with $k_1.k_2 = rho$ the write direction $A_1 k_2$ is proportional to $k_2 - rho k_1$, the part "
          "of $k_2$ orthogonal to $k_1$, so that the association stored for $k_1$ is not diluted.");
-  c.exactly("The coefficient of $k_1$ is $rho s^2/(lambda0 + s^2)$ for $|u| = s$: orthogonal as $lambda0/s^2 -> 0$.");
+  c.exactly("For $|u_1| = s$ the coefficient of $k_1$ is $rho s^2/(lambda0 + s^2)$ in place of $rho$. So the direction "
+            "becomes orthogonal to $k_1$ as $lambda0/s^2 -> 0$.");
   c.because("At $lambda0 = .1$ a unit $u$ removes 91% of the overlap. At Algorithm 1's length $1/sqrt(32)$ it removes "
-            "24%, so most of the interference remains that the section says is removed. Unit penalty directions and a "
-            "small $lambda0$ avoid this.");
+            "24%, so that most of the interference remains. Unit penalty directions and a small $lambda0$ remove it.");
   c.holds_asymptotically(), c.runs({"vla"});
   c.takes({real_param("rho", 0.6, 0.01, 0.99, "$k_1 . k_2$"),
            real_param("s", 1, 0.01, 10, "length of $u_1$, parallel to $k_1$"), penalty_param(1e-6)});
@@ -46,7 +48,8 @@ Claim two_keys() {
     memory.step({rho, side}, {0, 0}, {1});
     const double w = rho - memory.a[0] / memory.a[1] * side, law = rho * s * s / (lambda0 + s * s),
                  units = 64 * (1 + s * s / lambda0), remaining = (rho - law) / std::hypot(rho - law, side);
-    const double told_apart = 1e3 * units * epsilon_of(Real::f64); // a rival that differs only by rounding is left out
+    const double told_apart =
+        1e3 * units * epsilon_of(Real::f64); // below it a rival differs by rounding errors only, and is left out
     if (rho - law < told_apart)
       usage_error("vla_whitening_direction: lambda0 / s^2 is so small that rounding hides it; take a larger lambda0");
     points.rounding(units).statement("$A_1 k_2$ is along $k_2 - rho k_1$", w, rho);
@@ -66,8 +69,8 @@ Claim many_keys() {
   c.exactly("Let $k = P k + K^T c$, where $P k$ is the part of $k$ outside the span of the earlier keys $K$. With $u = "
             "k$, $A k$ is along $P k + lambda0 K^T (K K^T + lambda0 I)^{-1} c$. This is the direction of $P k$ up to a "
             "rotation of order $lambda0$.");
-  c.because("It is right in the limit $lambda0 -> 0$, which the text does not take. At $lambda0 = .1$ the direction "
-            "differs by .4.");
+  c.because("The sentence is right in the limit $lambda0 -> 0$, which the text does not take. At $lambda0 = .1$ the "
+            "unit directions differ by .4.");
   c.holds_asymptotically(), c.runs({"vla"});
   c.takes({integer_param("n", 5, 1, 32, "earlier keys, fewer than d"), width_param(),
            real_param("lambda0", 1e-4, 1e-6, 1, "penalty at the start")});
@@ -80,7 +83,7 @@ Claim many_keys() {
     // For k = p + K^T c with p orthogonal to the earlier keys, A k = p / lambda0 + K^T (G + lambda0 I)^{-1} c.
     const Vector c_k = times(inverse(gram), times(earlier.K, k)), inside = times(transpose(earlier.K), c_k),
                  outside = combine(1, k, -1, inside);
-    Dense U = x.K; // no penalty of the new key: its direction under A_{t-1}
+    Dense U = x.K; // the new key has no penalty, so that its write direction is that of A_{t-1} k
     std::fill(U.data.end() - d, U.data.end(), 0.0);
     const Vector a = written(x, U, lambda0).a;
     const auto along = [&](double factor, const Vector &more) { return unit(combine(1, outside, factor, more)); };

@@ -4,7 +4,8 @@
 
 namespace recollect::theory {
 namespace {
-/// Counts products and differences separately, so that a subtraction of matrices shows as well.
+/// A number that counts its products and its differences separately, so that subtractions of matrices are counted as
+/// well.
 struct Tallied {
   double value = 0;
   static inline long products = 0, differences = 0;
@@ -65,9 +66,9 @@ Claim vla_constant_factor() {
   c.says("The Sherman-Morrison update adds five operations of $O(d^2)$ per token.");
   c.exactly("$W_u k$, A $u$, the outer product $z z^T$, its subtraction from $A$, and A $k$; four if a rank-one update "
             "counts as one.");
-  c.because("A reasonable count of Algorithm 1. But §6.1's 'five beyond DeltaNet's three' mixes two ways of counting: "
-            "DeltaNet's three ($S$ $k$, the write, $S$ $q$) count a rank-one update as one, and with that count it is "
-            "four beyond three.");
+  c.because("This is a reasonable count of Algorithm 1. But §6.1's 'five beyond DeltaNet's three' mixes two ways of "
+            "counting. DeltaNet's three operations ($S$ $k$, the write, $S$ $q$) count a rank-one update as one. "
+            "Counted like this, VLA adds four to the three.");
   c.takes({head_width});
   return measure(c, [](Points &points, Seed seed, int d) {
     const TokenRun run(1, d, seed);
@@ -88,8 +89,8 @@ Claim vla_eq18_cost() {
   ClaimBuilder c("vla-eq18-cost", "004 Appendix A.1, Eq 18");
   c.says("The update of A requires only two matrix-vector products and one outer product, $O(d^2)$ in total, with no "
          "matrix inversion.");
-  c.exactly("One product A $u$ that is used twice, one dot product and one rank-one update suffice, $2 d^2 + 2 d$ "
-            "multiply-adds. It is two products if $A_t k$ is included.");
+  c.exactly("One product A $u$ that is used twice, one dot product and one rank-one update suffice: $2 d^2 + 2 d$ "
+            "multiply-adds. With $A_t k$ there are two products.");
   c.takes({head_width});
   return measure(c, [](Points &points, Seed seed, double d) {
     const TokenRun run(1, int(d), seed);

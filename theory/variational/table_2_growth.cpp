@@ -11,7 +11,8 @@ Vector feature_keys(int n, int d, const Stream &stream, std::uint64_t first = 0)
   return keys;
 }
 
-/// |J_1| of the layer for every key (elu + 1 features, [n,d]): |J_1 k / |k||, if u_1 is orthogonal to k or along it.
+/// |J_1| of the layer for every key (elu + 1 features, [n,d]). It is |J_1 k| / |k|, because u_1 is orthogonal to k or
+/// along it.
 Vector first_norms(const Vector &keys, const Vector &penalties, int d, double lambda0) {
   const size_t rows = d + 3;
   Vector norms;
@@ -48,11 +49,12 @@ Claim width_law() {
   ClaimBuilder c("vla-table2-law-d-over-lambda0", "004 §3.3, §4.2");
   c.says("Without normalisation, $|k|$, $|a| != 1$, the Jacobian's spectral norm grows as $d_h / lambda0$.");
   c.holds_under("u is orthogonal to the key; the factor is then the features' mean square");
-  c.exactly("First step with $u$ orthogonal to $k$: $|k|^2 / lambda0 - 1$, for elu + 1 features of $N(0,1)$ on average "
-            "$m2 d / lambda0 - 1$ with $m2 = E phi^2 = 1.966$: linear in $d$ and $1 / lambda0$, with another factor. "
-            "With $|u| = s$ along $k$: $|k|^2 / (lambda0 + s^2) - 1$, which stays finite as $lambda0 -> 0$.");
-  c.because("The growth is as stated for inputs whose features have a fixed mean square. The paper's own 20.5 at $d_h "
-            "/ lambda0 = 960$ does not follow it (vla_table2_unnormalised_20.5).");
+  c.exactly("The norm of the first step is $|k|^2 / lambda0 - 1$ if $u$ is orthogonal to $k$. For elu + 1 features of "
+            "$N(0,1)$ this is $m2 d / lambda0 - 1$ on average, with $m2 = E phi^2 = 1.966$: linear in $d$ and in $1 / "
+            "lambda0$, but with another factor. If $u$ is along $k$ and $|u| = s$, the norm is $|k|^2 / (lambda0 + "
+            "s^2) - 1$, which stays finite as $lambda0 -> 0$.");
+  c.because("If the features have a fixed mean square, the growth is as stated. But the paper's own 20.5 at $d_h / "
+            "lambda0 = 960$ does not agree with it (vla_table2_unnormalised_20.5).");
   c.runs({"vla_unnormalized"});
   c.takes({integer_param("d", 8, 4, 128, "head width"),
            real_param("lambda0", 0.1, 1e-3, 0.2, "penalty at the start; $|k|^2$ is well above it")});
@@ -80,7 +82,8 @@ Claim width_law() {
     }
   });
   return measure(c, [](Points &points, Seed seed, int d, double lambda0) {
-    // Key by key, |J_1| = |k|^2 / lambda0 - 1 with u_1 orthogonal to k, and |k|^2 / (lambda0 + 1) - 1 with u_1 along it.
+    // Key by key, |J_1| = |k|^2 / lambda0 - 1 with u_1 orthogonal to k, and |k|^2 / (lambda0 + 1) - 1 with u_1 along
+    // it.
     const Vector keys = feature_keys(48, d, Stream(seed, "table 2 law/keys")), square = state_squares(keys, 48, d);
     const auto law = [&](double over, double added) {
       Vector norms;
@@ -104,13 +107,12 @@ Claim width_law() {
 Claim magnification() {
   ClaimBuilder c("vla-magnification-1e32", "004 §3.3, §4.2, Table 2 caption");
   c.says("The gradient's magnification after 25 steps is $|J_t|^25$, $20.5^25$ or about $10^32$ at $d_h = 96$.");
-  c.exactly(
-      "$|J|^25$ is an upper bound. If $u$ is the key, log10 of the measured norm of the chain is 30 to 33, and of the "
-      "product of the norms 60. They are 74 and 77, or 78 and 82, with random $u$ of the two lengths, and 17 and 23 "
-      "if only $k$ is normalised.");
+  c.exactly("The product of the steps' norms is an upper bound of the chain's norm. If $u$ is along the key, log10 of "
+            "the chain's norm is 30 to 33, and log10 of the product is 60. With random $u$ the two are 74 and 77 for "
+            "unit $u$, and 78 and 82 for $|u| = 1/sqrt d$. If only $k$ is normalised, they are 17 and 23.");
   c.because("The arithmetic $20.5^25 = 10^32.8$ is right. But norms multiply only if each step stretches the direction "
-            "that the previous one stretched. This is not so for keys that $A_t$ has learned to avoid; it is nearly so "
-            "for keys with a common direction and a nearly isotropic $A_t$.");
+            "that the previous one stretched. Keys that $A_t$ has learned to avoid do not do this. Keys with a common "
+            "direction nearly do, if $A_t$ is nearly isotropic.");
   c.is_refuted(stricter("Table 2's caption: 'Gradient magnification after $T = 25$ steps is $|J_t|^25$.'",
                         "$d_h = 96$, $|J| = 20.5$",
                         "'approximately $10^32$': an estimate by the largest norm, not a measured product."));
@@ -137,7 +139,7 @@ Claim magnification() {
       double sum = 0;
       for (double x : norms) sum += x;
       const double measured = std::log10(spectral_norm(chain)), predicted = std::log10(spectral_norm(predicted_chain));
-      // If the steps have a relative error e, the chain has one of at most e 10^(sum - log10 chain).
+      // If the steps have a relative error e, the chain's is at most e 10^(sum - log10 of the chain's norm).
       const double step_error = steps * step_units(steps, d, paper_lambda0), lost = std::pow(10, sum - measured);
       points.at(labels({{"reading", txt(r.name)}})).rounding(step_error);
       if (r.direction == Penalty::key && !r.unit_a)

@@ -20,8 +20,8 @@ Claim printed_norm() {
 Claim norm_formula() {
   ClaimBuilder c("vla-unnormalised-norm-formula", "004 §4.2 (derived)");
   c.says("The norm of $I - a k^T$ for $a$ and $k$ of any length follows from $|a||k|$ and a.k.");
-  c.exactly("Outer singular values s1, s2 with $s1^2 + s2^2 = 2 - 2 a.k + |a|^2|k|^2$ and $s1 s2 = |1 - a.k|$; the "
-            "others are 1.");
+  c.exactly("The largest singular value $s1$ and the smallest, $s2$, obey $s1^2 + s2^2 = 2 - 2 a.k + |a|^2|k|^2$ and "
+            "$s1 s2 = |1 - a.k|$. All others are 1.");
   c.runs({"vla", "vla_unnormalized"});
   c.takes({integer_param("d", 5, 2, 128, "head width"), real_param("a", 2, 0.2, 100, "$|a|$"),
            real_param("k", 1.5, 1.2, 100, "$|k|$"), real_param("cosine", 0.3, -1, 1, "of the angle between a and k")});
@@ -48,10 +48,10 @@ Claim six_readings() {
   ClaimBuilder c("vla-unnormalised-readings", "004 §4.2 (derived)");
   c.says("At $d_h = 96$, $lambda0 = 0.1$ none of six readings of \"unnormalised\" gives a norm of 20.5, at the first "
          "or at the 25th step.");
-  c.exactly(
-      "Every key's norm is that of vla_unnormalised_norm_formula with $A_t = M_t^{-1}$. Means, first -> 25th step: "
-      "$172 -> 263$ (unit $u$ along $k$), $1312 -> 1119$ (random unit $u$, variance $1/3$), $1873 -> 1878$ (Algorithm "
-      "1's $|u|$), $314 -> 283$ (raw keys), $12.7 -> 12.8$ (a normalised), $8.9 -> 7.8$ ($k$ normalised).");
+  c.exactly("Every step's norm obeys the formula of vla_unnormalised_norm_formula with $A_t = M_t^{-1}$. Its mean at "
+            "the first step -> at the 25th step: $172 -> 263$ (unit $u$ along $k$), $1312 -> 1119$ (random unit $u$, "
+            "variance $1/3$), $1873 -> 1878$ (Algorithm 1's $|u|$), $314 -> 283$ (raw keys), $12.7 -> 12.8$ (a "
+            "normalised), $8.9 -> 7.8$ ($k$ normalised).");
   c.runs({"vla_unnormalized"});
   return measure(c, [](Points &points, const Protocol &protocol) {
     const int last = 25, runs = protocol.full() ? 60 : 6;
@@ -72,12 +72,12 @@ Claim six_readings() {
           measured[t > 0].push_back(power_norm(layer.chain, k));
           law[t > 0].push_back(predicted_norm(algebra, r, k));
           if (t == 0 && r.direction == Penalty::key && !r.unit_a)
-            later_penalty.push_back(inner(k, k) / paper_lambda0 - 1); // if u_1 counted only from the second step on
+            later_penalty.push_back(inner(k, k) / paper_lambda0 - 1); // if u_1 entered A only at the second step
         }
       }
       for (int later : {0, 1}) {
         points.at(labels({{"reading", txt(r.name)}, {"step", num(later ? last : 1)}}));
-        // A has the rounding error of the inversion of M; a and k enter |J| once each.
+        // A has the rounding errors of the inversion of M. |J| is of first order in a and in k.
         points.rounding(step_units(25, paper_width, paper_lambda0) * max_abs(law[later]));
         auto norms = points.obligation("every key's norm", measured[later], law[later])
                          .but_not("the mean is 20.5", sampled_point(mean_of(measured[later]), 20.5));

@@ -14,10 +14,10 @@ Claim nan_in_training() {
   return c.is_not_tested(Reason::needs_training);
 }
 
-/// Keys of any length with the unit write direction along A_t k, as in the ablation, or both of length 1.
+/// Keys of any length, as in the ablation, or of length 1. The write direction is the unit vector along A_t k.
 enum class Keys { raw, unit };
 
-/// What must stay below the largest number: the state S, or every sum that a step forms, |v_i| + sum_j |S_ij k_j|.
+/// What must stay below the largest number: the state S; or every sum of a step, at most |v_i| + sum_j |S_ij k_j|.
 enum class Of { state, sums };
 
 /// The first step at which the state or a sum exceeds `largest` or is not finite; most + 1 if there is none. The inputs
@@ -52,9 +52,9 @@ Claim overflow() {
   ClaimBuilder c("vla-nokhat-overflow", "004 §6.6 (derived)");
   c.says("In float32 the forward state with raw elu + 1 keys and unit write directions overflows within the $T = 3n + "
          "1 = 49$ steps of $n = 16$ pairs.");
-  c.exactly("From $d_h$ of about 96 on: at pre-activations $N(0,1)$ and random unit $u$ the first step that is not "
-            "finite is 74 to 102 at $d = 32$, 51 to 59 at 64, 44 to 48 at 96, 41 to 43 at 128. With normalised keys it "
-            "never overflows; in float64 it takes some eight times as many steps.");
+  c.exactly("It does so from $d_h$ of about 96 on. With pre-activations of $N(0,1)$ and random unit $u$ the first step "
+            "whose state is not finite is 74 to 102 at $d = 32$, 51 to 59 at 64, 44 to 48 at 96, and 41 to 43 at 128. "
+            "With normalised keys the state never overflows. In float64 it takes about eight times as many steps.");
   c.because("In the authors' favour: $|I - a k^T|$ is at least $|k| - 1$, and the norm $|k|$ of elu + 1 features grows "
             "as $sqrt(2 d)$.");
   c.holds_under("$d_h$ is about 96 or more");
@@ -82,8 +82,8 @@ Claim overflow() {
     const Vector single = steps(protocol.seed, streams, d, sigma, Keys::raw, Real::f32, float_max),
                  crossing = steps(protocol.seed, streams, d, sigma, Keys::raw, Real::f64, float_max),
                  sums = steps(protocol.seed, streams, d, sigma, Keys::raw, Real::f64, float_max, Of::sums);
-    // In exact arithmetic the layer overflows no earlier than a sum of its steps could exceed the largest float, and no
-    // later than S does. Rounding may shift this by one step in a single sequence.
+    // In exact arithmetic the layer overflows no earlier than a sum of a step can exceed the largest float, and no
+    // later than S exceeds it. Rounding may shift one sequence by one step.
     const double first = mean_of(sums).mean, last = mean_of(crossing).mean;
     const auto within = [&](Keys kind, Real real, double largest) {
       return at_most_point(steps(protocol.seed, 1, d, sigma, kind, real, largest)[0], length, 0);

@@ -20,7 +20,8 @@ struct UnitPair {
 inline UnitPair unit_pair(int d, double c, const Stream &stream, std::uint64_t index) {
   const Vector k = random_unit(d, stream, 2 * index);
   Vector side = random_unit(d, stream, 2 * index + 1);
-  for (int pass = 0; pass < 2; ++pass) side = unit(combine(1, side, -inner(side, k), k)); // twice: the first may cancel
+  for (int pass = 0; pass < 2; ++pass)
+    side = unit(combine(1, side, -inner(side, k), k)); // twice, because the first subtraction may cancel digits
   return {combine(c, k, std::sqrt(1 - c * c), side), k};
 }
 
@@ -30,7 +31,7 @@ inline double jacobian_units(int d) { return 16.0 * d; }
 /// The inputs of one run as rows [T,d]: unit keys, penalty directions and, for a wrong layer, write directions.
 struct Inputs {
   int d;
-  Vector keys, penalties, writes; // no writes: along A_t k_t, as VLA does
+  Vector keys, penalties, writes; // empty: VLA's own write directions, along A_t k_t
   int steps() const { return int(keys.size()) / d; }
   Vector key(int t) const { return row(keys, t, d); }
   Vector penalty(int t) const { return row(penalties, t, d); }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 Table 2 does not say what "unnormalised" keeps, nor what the inputs are: six readings, at its width and lambda0.
+// 004 Table 2 does not say which normalisations "unnormalised" keeps, nor what the inputs are. These are six readings
+// at its width and lambda0.
 #pragma once
 #include "theory/variational/unit_jacobian.hpp"
 
@@ -40,7 +41,8 @@ inline Draw draw(const Reading &r, int steps, Seed seed, std::uint64_t run) {
   return x;
 }
 
-/// A step of the reading on vla_unnormalized, which normalises nothing; A is scaled if the reading normalises a.
+/// A step of the reading on vla_unnormalized, which normalises nothing. If the reading normalises a, a scaled A does
+/// so.
 inline void step(Vla &layer, const Reading &r, const Vector &k, const Vector &u) {
   if (!r.unit_a) return layer.step(k, u, {0.0});
   layer.update_inverse(u);
@@ -49,7 +51,7 @@ inline void step(Vla &layer, const Reading &r, const Vector &k, const Vector &u)
   layer.write(k, {0.0});
   layer.A = A;
 }
-/// Its norm by the formula above, with A_t = M_t^{-1}.
+/// The norm of the step's Jacobian by largest_stretch(), with A_t = M_t^{-1}.
 inline double predicted_norm(const VlaAlgebra &run, const Reading &r, const Vector &k) {
   const Vector a = r.unit_a ? unit(run.a) : run.a;
   return largest_stretch(inner(a, k), norm(a) * norm(k));

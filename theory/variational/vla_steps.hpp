@@ -32,9 +32,9 @@ inline ParamSpec penalty_param(double low = 1e-4) {
 inline ParamSpec width_param(int own = 8) { return integer_param("d", own, 2, 64, "width"); }
 
 /// `vla` with the identity for phi and with u as given; the caller passes unit keys, as in Eq 10. The state has further
-/// value channels. One has value 1 at every step and starts at zero, so that after one step its row is `a`. If `chain` is
-/// set to P_0, d more have value zero and start as P_0^T, so that their rows become P_t^T, where P_t = J_t ... J_1 P_0
-/// with the Jacobians J = I - a k^T of the steps.
+/// value channels. One of them has the value 1 at every step and a row that starts at zero: after one step this row is
+/// the write direction `a`. If `chain` is set to P_0, d more channels have the value 0, and their rows start as P_0^T.
+/// After step t these rows are P_t^T, where P_t = J_t ... J_1 P_0 and J = I - a k^T is the Jacobian of a step.
 class Vla {
 public:
   Dense A, S, chain;   // A_t, S_t, P_t
@@ -55,7 +55,7 @@ public:
     const int d = A.rows, dv = S.rows, T = int(K.size()) / d, width = dv + chain.rows + 1;
     Sequence s = stored({1, 1, T, d, width}, K, Vector(size_t(T) * width));
     s.w = U;
-    // o_t = S_t k_{t+1}, which the next residual is short of v_{t+1}
+    // o_t = S_t k_{t+1}, so that the next residual is v_{t+1} - o_t
     s.q.assign(K.begin() + d, K.end()), s.q.resize(K.size());
     for (int t = 0; t < T; ++t)
       std::copy_n(&V[size_t(t) * dv], dv, &s.v[size_t(t) * width]), s.v[size_t(t + 1) * width - 1] = 1;
