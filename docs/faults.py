@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 import subprocess
 import sys
 
@@ -22,6 +23,7 @@ DATA = os.path.join(ROOT, "docs", "data", "faults.csv")
 
 def last_line(command: str) -> str:
     environment = dict(os.environ, RECOLLECT_PROGRAM=os.path.join(ROOT, "build", "recollect"))
+    command = re.sub(r"(?<!python3 )\btests/files/(?=\w+\.py)", f"{sys.executable} tests/files/", command)
     done = subprocess.run(
         command, shell=True, cwd=ROOT, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )
