@@ -94,5 +94,12 @@ template <class N> struct Attention {
       sums.push_back(sum), masses.push_back(mass);
     }
   }
+  /// The sums over the masses.
+  std::vector<double> reads() const {
+    std::vector<double> all;
+    for (size_t t = 0; t < sums.size(); ++t)
+      for (const N &sum : sums[t]) all.push_back(sum.value / masses[t].value);
+    return all;
+  }
 };
 } // namespace recollect::theory

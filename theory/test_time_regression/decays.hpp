@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The geometrically decaying weights of 003 Eq 14.
+// The geometrically decaying weights of 003 Eq 14, and weighted least squares for every prefix.
 #pragma once
 #include "theory/test_time_regression/pairs.hpp"
 
@@ -13,5 +13,28 @@ inline Vector weights(const Vector &gates, Product product = Product::after) {
   for (size_t i = 0; i < w.size(); ++i)
     for (size_t j = product == Product::after ? i + 1 : i; j < w.size(); ++j) w[i] *= gates[j];
   return w;
+}
+/// The weights at step t of a sequence.
+inline Vector weights(const Sequence &s, int t, Product product = Product::after) {
+  return weights({s.alpha.begin(), s.alpha.begin() + t + 1}, product);
+}
+
+/// The reads and the last memory of M_t = C_t G_t^{-1}. G_t is gram(t), or a matrix for all t, plus the sum of k k^T over
+/// the sequence, whose pair i has the weight weight(i, t) at step t; C_t is `cross` plus the sum of v k^T.
+template <class Gram, class Weight>
+Output solutions(Sequence s, const Gram &gram, const Dense &cross, const Weight &weight) {
+  s.state.clear();
+  return stepped(s, [&](const Dense &, const Dense &, const Dense &, int t) {
+    Dense G, C = cross;
+    if constexpr (std::is_same_v<Gram, Dense>)
+      G = gram;
+    else
+      G = gram(t);
+    for (int i = 0; i < s.shape.T; ++i) {
+      const Dense k = column(s.k, i, s.shape.Dk), v = column(s.v, i, s.shape.Dv);
+      G = G + weight(i, t) * write(k, k), C = C + weight(i, t) * write(v, k);
+    }
+    return C * inverse(G);
+  });
 }
 } // namespace recollect::theory

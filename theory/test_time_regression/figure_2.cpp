@@ -34,12 +34,9 @@ Claim linear_worst() {
   return c.measure([](Points &points, const Params &, const Protocol &p) {
     const Bench b(p);
     points.at(b.at(softmax)).statement(over(linear_unit, softmax, late), b.above(linear_unit, softmax, late, 0));
-    for (Stretch s : stretches) {
-      for (const Reading &other : {rls, softmax, local_sharp}) {
-        points.at(b.at(other)).condition(over(linear_rms, other, s), b.above(linear_rms, other, s, worst_by));
-        points.wrong_system(over(linear_unit, other, s), b.above(linear_unit, other, s, worst_by));
-      }
-    }
+    for (Stretch s : stretches)
+      for (const Reading &other : {rls, softmax, local_sharp})
+        condition(points, b, linear_rms, other, s, worst_by, linear_unit, other);
   });
 }
 
@@ -73,8 +70,7 @@ Claim rls_high_error() {
         adapting = forgetting("0.9");
     const double by_local = std::log(2), by_sharp = 0.1, threshold = std::log(4);
     points.at(b.at(rls)).statement(over(rls, softmax, late), b.above(rls, softmax, late, 0));
-    points.at(b.at(local_sharp)).condition(over(rls, local_sharp, late), b.above(rls, local_sharp, late, by_local));
-    points.wrong_system(over(adapting, local_sharp, late), b.above(adapting, local_sharp, late, by_local));
+    condition(points, b, rls, local_sharp, late, by_local, adapting, local_sharp);
     points.at(b.at(rls)).condition(over(rls, sharp, late), b.above(rls, sharp, late, by_sharp));
     points.wrong_system(over(adapting, sharp, late), b.above(adapting, sharp, late, by_sharp));
     // with noise of 8 factors least squares interpolates the data long before t = Dk

@@ -87,17 +87,13 @@ Claim consistent_reading() {
     refuse_one_direction(p);
     const Bench b(p);
     points.at(b.at(rls)).statement(over(rls, softmax, late), b.above(rls, softmax, late, 0));
-    const auto limit = [&](const Reading &large, const Reading &small, Stretch s, double margin,
-                           const Reading &wrong_large, const Reading &wrong_small) {
-      points.at(b.at(small)).condition(over(large, small, s), b.above(large, small, s, margin));
-      points.wrong_system(over(wrong_large, wrong_small, s), b.above(wrong_large, wrong_small, s, margin));
-    };
     for (Stretch s : stretches)
-      for (const Reading &other : {rls, sharp, local_sharp}) limit(linear_rms, other, s, worst_by, linear_unit, other);
-    limit(rls, sharp, late, 0.1, rls, softmax);
-    limit(rls, local_sharp, late, std::log(2), forgetting("0.9"), local_sharp);
-    limit(sharp, local_sharp, after, 0.15, sharp, local_no_ridge);
-    limit(sharp, local_sharp, before, -0.05, sharp, local_printed); // equal, not worse
+      for (const Reading &other : {rls, sharp, local_sharp})
+        condition(points, b, linear_rms, other, s, worst_by, linear_unit, other);
+    condition(points, b, rls, sharp, late, 0.1, rls, softmax);
+    condition(points, b, rls, local_sharp, late, std::log(2), forgetting("0.9"), local_sharp);
+    condition(points, b, sharp, local_sharp, after, 0.15, sharp, local_no_ridge);
+    condition(points, b, sharp, local_sharp, before, -0.05, sharp, local_printed); // equal, not worse
   });
 }
 

@@ -47,7 +47,9 @@ const Assignments two_bases{{"storage", "cues"}}, random_tokens{{"embedding", "u
 const char *const two_bases_text = "cues from two orthonormal bases, pairs of cue and response stored";
 const char *const random_text = "random unit tokens, all bigrams stored";
 
-int texts_of(const Protocol &p) { return p.full() ? 96 : 24; }
+Texts texts(const Protocol &protocol, int P, int T, const Assignments &set) {
+  return {protocol.full() ? 96 : 24, P, width, T, set, protocol.seed};
+}
 
 Claim linear_fails() {
   ClaimBuilder c("mqar-p128-linear-fails", "003 §6 (untrained)");
@@ -56,10 +58,8 @@ Claim linear_fails() {
             "with pairs of cue and response stored. It is .70 for random unit tokens with all bigrams stored.");
   c.runs({"linear"}), c.draws({"mqar"}), c.takes(length);
   return measure(c, [](Points &points, const Protocol &protocol, int T) {
-    const int count = texts_of(protocol);
     const auto share = [&](int P, const Assignments &set) {
-      const Texts texts(count, P, width, T, set, protocol.seed);
-      return mean_of(texts.shares("linear"));
+      return mean_of(texts(protocol, P, T, set).shares("linear"));
     };
     points.statement(two_bases_text, at_most_point(share(pairs, two_bases), 0.97));
     points.wrong_system("one basis, $P = 64$", at_most_point(share(width, two_bases), 0.97));
@@ -77,13 +77,12 @@ Claim rls_above_linear() {
             "random unit tokens with all bigrams stored. A large ridge, which hides the covariance, removes the gain.");
   c.runs({"linear", "rls"}), c.draws({"mqar"}), c.takes(length);
   return measure(c, [](Points &points, const Protocol &protocol, int T) {
-    const int count = texts_of(protocol);
     for (const auto &[set, name, margin] :
          {std::tuple{two_bases, two_bases_text, 0.015}, {random_tokens, random_text, 0.1}}) {
-      const Texts texts(count, pairs, width, T, set, protocol.seed);
-      const Vector linear = texts.shares("linear");
+      const Texts x = texts(protocol, pairs, T, set);
+      const Vector linear = x.shares("linear");
       const auto gain = [&, margin = margin](const Assignments &ridge) {
-        return at_least_point(mean_of(differences(texts.shares("rls", ridge), linear)), margin);
+        return at_least_point(mean_of(minus(x.shares("rls", ridge), linear)), margin);
       };
       points.statement(std::string(name) + ": share of RLS - share of linear attention", gain(least_squares));
       points.wrong_system(std::string(name) + ": share of RLS with ridge 1000 - share of linear attention",
@@ -107,13 +106,9 @@ Claim rls_not_exact() {
                  "trained embeddings, one layer, two taps", "Fig 3 shows the trained models."));
   c.runs({"rls"}), c.draws({"mqar"}), c.takes(length);
   return measure(c, [](Points &points, const Protocol &protocol, int T) {
-    const int count = texts_of(protocol);
-    const auto share = [&](int T) {
-      const Texts texts(count, pairs, width, T, random_tokens, protocol.seed);
-      return texts.shares("rls", least_squares);
-    };
+    const auto share = [&](int T) { return texts(protocol, pairs, T, random_tokens).shares("rls", least_squares); };
     const Vector long_texts = share(T);
-    const Mean fall = mean_of(differences(share(T / 2), long_texts));
+    const Mean fall = mean_of(minus(share(T / 2), long_texts));
     points.rounding(0).statement("share of right answers", mean_of(long_texts).mean, 1);
     points.obligation("share in texts of half the length - share at $T$", at_least_point(fall, 0.03));
     // The error of the best 64 x 64 memory of 128 generic pairs: least squares leaves V (I - H), where H is a

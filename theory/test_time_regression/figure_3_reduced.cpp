@@ -9,23 +9,19 @@ namespace recollect::theory {
 namespace {
 constexpr int width = 16;
 
-struct Variation {
-  std::string mixer;
-  int cues, taps = 2;
-  std::string labels = "right";
-};
-
-Mean trained(const Variation &x) {
-  const Assignments small{{"task", "bigrams"}, {"rls.ridge", "0.1"}, {"context", "32"}, {"positions", "none"},
-                          {"ffn", "0"},        {"layers", "1"},      {"heads", "1"},    {"batch", "16"},
-                          {"steps", "1000"},   {"lr", "0.03"},       {"evaluate", "60"}},
-      sizes{{"width", number(width)}, {"pairs", number(x.cues)}, {"vocabulary", number(2 * x.cues)}};
-  return trained_accuracy(
-      changed(changed(small, sizes), {{"mixer", x.mixer}, {"convolution", number(x.taps)}, {"labels", x.labels}}), 1);
+Assignments model(const std::string &mixer, int cues) {
+  return changed(settings("task=bigrams rls.ridge=0.1 context=32 positions=none ffn=0 layers=1 heads=1 batch=16 "
+                          "steps=1000 lr=0.03 evaluate=60 convolution=2 width=" +
+                          number(width)),
+                 {{"mixer", mixer}, {"pairs", number(cues)}, {"vocabulary", number(2 * cues)}});
 }
-
-Params place(const Variation &x) {
-  return labels({{"mixer", txt(x.mixer)}, {"P", num(x.cues)}, {"d", num(width)}, {"convolution", num(x.taps)}});
+Mean trained(const Assignments &model) { return trained_accuracy(model, 1); }
+Params place(const Assignments &model) {
+  const auto value = [&](const char *name) { return num(std::stod(model.at(name))); };
+  return labels({{"mixer", model.at("mixer")},
+                 {"P", value("pairs")},
+                 {"d", value("width")},
+                 {"convolution", value("convolution")}});
 }
 
 Claim capacity() {
@@ -43,7 +39,8 @@ Claim capacity() {
   c.is_reduced(), c.runs({"linear", "rls"});
   return measure(c, [](Points &points) {
     const double most = 0.9, gain = 0.05;
-    const Variation enough{"linear", width}, crowded{"linear", 2 * width}, rls{"rls", 2 * width};
+    const Assignments enough = model("linear", width), crowded = model("linear", 2 * width),
+                      rls = model("rls", 2 * width), shuffled{{"labels", "shuffled"}};
     const Mean linear = trained(crowded), better = trained(rls);
     points.at(place(enough)).statement("$P = d$: accuracy of linear attention", at_least_point(trained(enough), most));
     points.at(place(crowded))
@@ -52,13 +49,12 @@ Claim capacity() {
         .statement("$P = 2 d$: accuracy of RLS - accuracy of linear attention",
                    at_least_point(difference(better, linear), gain));
     points.at(place(crowded)).wrong_system("$P = 2 d$", at_least_point(linear, most));
-    Variation shuffled = enough, bare = enough, removed = enough, shuffled_rls = rls;
-    shuffled.labels = shuffled_rls.labels = "shuffled", bare.taps = 0, removed.mixer = "none";
-    for (const auto &[wrong, name] : {std::pair(shuffled, "answers in random order"), std::pair(removed, "no mixer"),
-                                      std::pair(bare, "no convolution")})
-      points.at(place(wrong)).wrong_system(name, at_least_point(trained(wrong), most));
+    const Assignments bare = changed(enough, {{"convolution", "0"}});
+    training_rivals(points, enough, most, trained, place);
+    points.at(place(bare)).wrong_system("no convolution", at_least_point(trained(bare), most));
     points.at(place(rls))
-        .wrong_system("RLS, answers in random order", at_least_point(difference(trained(shuffled_rls), linear), gain));
+        .wrong_system("RLS, answers in random order",
+                      at_least_point(difference(trained(changed(rls, shuffled)), linear), gain));
   });
 }
 } // namespace

@@ -21,18 +21,6 @@ struct Texts {
     return forward(v, problem.sequence, {"chunked", Real::f64, 16, variant_params(v, set)});
   }
 
-  /// The share of right answers in each text, from step `first` on.
-  Vector accuracy(const Output &out, int first = 0) const {
-    Vector shares;
-    for (size_t text = 0; text < problem.sequence.shape.heads(); ++text) {
-      double asked = 0, right = 0;
-      for (int t = first; t < problem.sequence.shape.T; ++t)
-        if (is_asked(problem, text, t)) ++asked, right += score_read(problem, out, text, t).right;
-      shares.push_back(right / asked);
-    }
-    return shares;
-  }
-
   /// The rows of an array [T,d] of the first text at the steps from `first` on that ask for a cue.
   Vector asked_rows(const Vector &array, int first = 0) const {
     const int d = problem.sequence.shape.Dk;
@@ -41,12 +29,21 @@ struct Texts {
       if (is_asked(problem, 0, t)) rows.insert(rows.end(), &array[size_t(t) * d], &array[size_t(t) * d] + d);
     return rows;
   }
-  /// A layer's reads at these steps of the first text, and its share of right answers in each text.
+  /// A layer's reads at these steps of the first text.
   Vector reads(const std::string &variant, const Assignments &set = {}, int first = 0) const {
     return asked_rows(read_by(variant, set).o, first);
   }
+  /// A layer's share of right answers in each text, from step `first` on.
   Vector shares(const std::string &variant, const Assignments &set = {}, int first = 0) const {
-    return accuracy(read_by(variant, set), first);
+    const Output out = read_by(variant, set);
+    Vector shares;
+    for (size_t text = 0; text < problem.sequence.shape.heads(); ++text) {
+      double asked = 0, right = 0;
+      for (int t = first; t < problem.sequence.shape.T; ++t)
+        if (is_asked(problem, text, t)) ++asked, right += score_read(problem, out, text, t).right;
+      shares.push_back(right / asked);
+    }
+    return shares;
   }
   /// (n_j + more) v_j at the steps that ask for a cue; n_j is how often the cue was written so far, v_j its response.
   Vector counted_responses(double more = 0) const {
@@ -64,12 +61,6 @@ struct Texts {
     return rows;
   }
 };
-
-inline Vector differences(const Vector &large, const Vector &small) {
-  Vector d(large.size());
-  for (size_t i = 0; i < d.size(); ++i) d[i] = large[i] - small[i];
-  return d;
-}
 
 /// RLS with a negligible ridge: the least-squares memory.
 const Assignments least_squares{{"ridge", "1e-6"}};

@@ -29,7 +29,7 @@ Claim mqar_rls_vs_linear_untrained() {
     if (2 * P < 3 * d) usage_error("P >= 1.5 d pairs; at P <= d RLS recalls every pair");
     const auto gain = [&](int P, const Assignments &ridge) {
       const Texts texts(protocol.full() ? 96 : 24, P, d, T, unit_cues, protocol.seed);
-      return at_least_point(mean_of(differences(texts.shares("rls", ridge), texts.shares("linear"))), 0.08);
+      return at_least_point(mean_of(minus(texts.shares("rls", ridge), texts.shares("linear"))), 0.08);
     };
     const Texts few(1, d / 2, d, T, unit_cues, protocol.seed);
     points.statement("RLS - linear, share of right answers", gain(P, least_squares));
@@ -69,13 +69,13 @@ Claim mqar_t_independence() {
       return shares;
     };
     const Vector brief = ending(T / 8), lasting = ending(T);
-    const Mean gain = mean_of(differences(lasting, brief));
+    const Mean gain = mean_of(minus(lasting, brief));
     points.statement("random unit cues: share of right answers at T is that at $T / 8$",
                      Mean{mean_of(lasting).mean, gain.standard_error}, mean_of(brief).mean);
     points.obligation("random unit cues: share at T - share at $T / 8$", at_least_point(gain, 0.03));
     if (protocol.full() && !protocol.point) // first worse, then better as the counts even out
       points.obligation("random unit cues: share at $T / 8$ - share at $T / 16$",
-                        at_most_point(mean_of(differences(brief, ending(T / 16))), -0.03));
+                        at_most_point(mean_of(minus(brief, ending(T / 16))), -0.03));
     for (int steps : {T / 8, T}) {
       const std::string text = ", $T = " + std::to_string(steps) + "$";
       const auto read = [&](const Assignments &set) {

@@ -69,12 +69,9 @@ Claim rank_deficient() {
     const Pairs distinct({1, 1, t, Dk, Dv}, seed);
     Pairs x = distinct; // the last key repeats the first, with another value
     for (int j = 0; j < Dk; ++j) x.K(t - 1, j) = x.K(0, j);
-    const auto rank = [](const Dense &m) {
-      const Vector s = singular_values(m);
-      return exact_point(std::count_if(s.begin(), s.end(), [](double x) { return x > 1e-10; }), m.rows, 0);
-    };
-    points.statement("a repeated key: $K K^T$ has rank t", rank(x.K * transpose(x.K)));
-    points.obligation("independent keys: $K K^T$ has rank t", rank(distinct.K * transpose(distinct.K)));
+    const auto full_rank = [](const Dense &m) { return exact_point(rank(m, 1e-10), m.rows, 0); };
+    points.statement("a repeated key: $K K^T$ has rank t", full_rank(x.K * transpose(x.K)));
+    points.obligation("independent keys: $K K^T$ has rank t", full_rank(distinct.K * transpose(distinct.K)));
     // The pseudo-inverse reads the mean of the two values at the repeated key, and every other value as it is.
     Dense mean = x.V;
     for (int c = 0; c < Dv; ++c) mean(0, c) = mean(t - 1, c) = (x.V(0, c) + x.V(t - 1, c)) / 2;
@@ -87,13 +84,11 @@ Claim rank_deficient() {
   });
 }
 
-double length(const Dense &rows, int i) { return frobenius_norm(column(rows.data, i, rows.columns)); }
-
 enum class Eigenvalue { smallest, largest };
 /// |y| of the least-squares memory over |q| sum |v_i||k_i| / lambda, where lambda is an eigenvalue of K^T K.
 double tightness(const Pairs &x, const Dense &q, Eigenvalue which) {
   double sum = 0;
-  for (int i = 0; i < x.K.rows; ++i) sum += length(x.V, i) * length(x.K, i);
+  for (int i = 0; i < x.K.rows; ++i) sum += frobenius_norm(x.value(i)) * frobenius_norm(x.key(i));
   const Vector lambda = symmetric_eigenvalues(x.gram());
   const double bound = frobenius_norm(q) * sum / (which == Eigenvalue::smallest ? lambda.front() : lambda.back());
   return frobenius_norm(x.cross() * inverse(x.gram()) * q) / bound;
@@ -162,9 +157,7 @@ Claim feature_mapped() {
     points.rounding(solved_units(mapped.K, M) * max_abs(mapped.gram().data));
     points.statement("1 + ELU: the solution is stationary", M * mapped.gram(), mapped.cross());
     const Dense eq3 = memory(run("linear", mapped.sequence()), mapped.sequence().shape);
-    const auto loss = [&](const Dense &memory) {
-      return std::pow(frobenius_norm(mapped.V - mapped.K * transpose(memory)), 2);
-    };
+    const auto loss = [&](const Dense &M) { return std::pow(frobenius_norm(mapped.V - mapped.K * transpose(M)), 2); };
     points.statement("Eq 3: its loss is at least that of the solution", at_least_point(loss(eq3), loss(M), 0));
     points.wrong_system("the solution, scaled by .9", at_least_point(loss(0.9 * M), loss(eq3), 0));
     points.wrong_system("Eq 3: the features' covariance dropped", eq3 * mapped.gram(), mapped.cross());

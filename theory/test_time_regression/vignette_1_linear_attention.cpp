@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // 003 Vignette 1, Relationship to linear attention: when the inverse covariance can be left out, and what is lost
 // otherwise.
-#include "harness/numerics/keys.hpp"
 #include "theory/support/sampling.hpp"
 #include "theory/test_time_regression/pairs.hpp"
 
 namespace recollect::theory {
 namespace {
 Dense linear_memory(const Pairs &x) { return memory(run("linear", x.sequence()), x.sequence().shape); }
-Dense orthonormal(int rows, int columns, Seed seed) {
-  return {rows, columns, make_keys({"orthonormal", rows, columns}, 1, seed)};
-}
 /// The memory of linear attention, compared with that of least squares.
 Point optimal(const Pairs &x) {
   const Dense best = x.best();

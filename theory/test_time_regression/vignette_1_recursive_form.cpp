@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // 003 Vignette 1, Efficient computation: recursive least squares, the effect of the initial value, and the layers that
 // solve the regression exactly. The state of `rls` is the solution S [Dv,Dk] above the inverse Gram matrix P [Dk,Dk].
-#include "theory/test_time_regression/pairs.hpp"
+#include "theory/test_time_regression/decays.hpp"
 
 namespace recollect::theory {
 namespace {
@@ -50,20 +50,6 @@ Claim printed_update() {
   });
 }
 
-/// The reads and the last memory of M_t = C_t G_t^{-1}. G_t and C_t are the sums of k k^T and v k^T over the earlier
-/// pairs (`gram`, `cross`) and over the sequence, whose pair i has the weight weight(i, t) at step t.
-template <class Weight> Output batch(const Sequence &s, const Dense &gram, const Dense &cross, const Weight &weight) {
-  Sequence fresh = s;
-  fresh.state.clear();
-  return stepped(fresh, [&](const Dense &, const Dense &, const Dense &, int t) {
-    Dense G = gram, C = cross;
-    for (int i = 0; i < s.shape.T; ++i) {
-      const Dense k = column(s.k, i, s.shape.Dk), v = column(s.v, i, s.shape.Dv);
-      G = G + weight(i, t) * write(k, k), C = C + weight(i, t) * write(v, k);
-    }
-    return C * inverse(G);
-  });
-}
 double seen(int i, int t) { return i <= t; }
 
 Claim sequential_is_batch() {
@@ -82,15 +68,16 @@ Claim sequential_is_batch() {
     const Sequence from_data = continued(s, past.best(), inverse(G));
     const double factor = std::pow(condition(past.K), 2);
     const Measured layer = measured("rls", from_data), ridge = measured("rls", s, {{"ridge", "0.5"}});
-    const auto by = [&](double (*weight)(int, int)) { return layer.against(batch(s, G, C, weight), factor); };
+    const auto by = [&](double (*weight)(int, int)) { return layer.against(solutions(s, G, C, weight), factor); };
     points.statement("from full rank: least squares", by(seen))
         .but_not("the newest pair counted twice", by([](int i, int t) { return (i <= t) + (i == t) * 1.0; }))
         .but_not("the newest pair not yet in", by([](int i, int t) { return 1.0 * (i < t); }))
         .but_not("one update skipped", by([](int i, int t) { return 1.0 * (i <= t && i != 1); }));
     const Measured other = measured("rls", continued(s, past.best(), I));
-    points.wrong_system("$P = I$ at the start", other.against(batch(s, G, C, seen), factor));
-    points.statement("from $P = I / delta$: ridge regression", ridge.against(batch(s, 0.5 * I, none, seen)));
-    points.wrong_system("another ridge", measured("rls", s, {{"ridge", "0.6"}}).against(batch(s, 0.5 * I, none, seen)));
+    points.wrong_system("$P = I$ at the start", other.against(solutions(s, G, C, seen), factor));
+    points.statement("from $P = I / delta$: ridge regression", ridge.against(solutions(s, 0.5 * I, none, seen)));
+    points.wrong_system("another ridge",
+                        measured("rls", s, {{"ridge", "0.6"}}).against(solutions(s, 0.5 * I, none, seen)));
   });
 }
 

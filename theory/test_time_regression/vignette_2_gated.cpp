@@ -13,7 +13,7 @@ Sequence gated_steps(const Shape &shape, Seed seed) {
 /// sum_i gamma_i^(t) v_i k_i^T.
 Output decayed_sum(const Sequence &s, Product product) {
   return stepped(s, [&](const Dense &, const Dense &, const Dense &, int t) {
-    const Vector w = weights({s.alpha.begin(), s.alpha.begin() + t + 1}, product);
+    const Vector w = weights(s, t, product);
     Dense M(s.shape.Dv, s.shape.Dk);
     for (int i = 0; i <= t; ++i) M = M + w[i] * write(column(s.v, i, s.shape.Dv), column(s.k, i, s.shape.Dk));
     return M;
@@ -70,16 +70,11 @@ Claim weighted_recursion() {
     const double ridge = 0.5;
     // The batch solution of every prefix. The weight of pair i is the product of the gates after it, the weight of the
     // ridge the product of all gates.
+    std::vector<Vector> w;
+    for (int t = 0; t < shape.T; ++t) w.push_back(weights(s, t));
     const auto batch = [&](bool fading) {
-      return stepped(s, [&](const Dense &, const Dense &, const Dense &, int t) {
-        const Vector alpha(s.alpha.begin(), s.alpha.begin() + t + 1), w = weights(alpha);
-        Dense G = ridge * (fading ? w[0] * alpha[0] : 1) * Dense::identity(Dk), C(s.shape.Dv, Dk);
-        for (int i = 0; i <= t; ++i) {
-          const Dense k = column(s.k, i, Dk), v = column(s.v, i, s.shape.Dv);
-          G = G + w[i] * write(k, k), C = C + w[i] * write(v, k);
-        }
-        return C * inverse(G);
-      });
+      const auto gram = [&](int t) { return ridge * (fading ? w[t][0] * s.alpha[0] : 1) * Dense::identity(Dk); };
+      return solutions(s, gram, Dense(shape.Dv, Dk), [&](int i, int t) { return i <= t ? w[t][i] : 0; });
     };
     const Assignments set{{"ridge", number(ridge)}};
     const Measured layer = measured("weighted_rls", s, set), plain = measured("rls", s, set);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // 003 Vignette 2: least squares with decaying weights (Eq 14-15).
-#include "harness/numerics/keys.hpp"
 #include "theory/test_time_regression/decays.hpp"
 
 namespace recollect::theory {
@@ -19,7 +18,7 @@ Claim monotone() {
   c.runs({"gated_linear", "mamba2"}), c.takes({integer_param("t", 12, 2, 64, "pairs")});
   return measure(c, [](Points &points, Seed seed, int t) {
     // Orthonormal keys and one-hot values: channel i of the read at k_i is the weight of pair i.
-    const Pairs x({t, t, make_keys({"orthonormal", t, t}, 1, seed)}, Dense::identity(t));
+    const Pairs x(orthonormal(t, t, seed), Dense::identity(t));
     const auto read = [&](const Vector &alpha, const std::string &variant = "gated_linear", double last_write = 1) {
       Sequence s = x.sequence();
       s.alpha = alpha, s.beta.assign(t, 1), s.beta.back() = last_write;

@@ -11,8 +11,7 @@ struct Loss {
   Vector weights = Vector(x.K.rows, 1);
   double operator()(const Dense &M) const {
     double sum = 0;
-    for (int i = 0; i < x.K.rows; ++i)
-      sum += weights[i] * square(column(x.V.data, i, x.V.columns) - M * column(x.K.data, i, x.K.columns)) / 2;
+    for (int i = 0; i < x.K.rows; ++i) sum += weights[i] * square(x.value(i) - M * x.key(i)) / 2;
     return sum;
   }
 };
@@ -69,7 +68,7 @@ Claim writings() {
     const Dense I = Dense::identity(shape.Dk);
     const auto each = [&](auto term) {
       Dense sum(shape.Dv, shape.Dk);
-      for (int j = 0; j < shape.T; ++j) sum = sum + term(column(x.K.data, j, shape.Dk), column(x.V.data, j, shape.Dv));
+      for (int j = 0; j < shape.T; ++j) sum = sum + term(x.key(j), x.value(j));
       return sum;
     };
     const Dense eq20 = descend([&](const Dense &M, double b) { return M - b * gradient(M, Loss{x}); });
@@ -94,9 +93,15 @@ Claim writings() {
   });
 }
 
+Pairs pairs_of(const Sequence &s) { return {rows_of(s.k, s.shape.T, s.shape.Dk), rows_of(s.v, s.shape.T, s.shape.Dv)}; }
+/// A layer's results; the units include the rounding of the gradient at the origin.
+Measured first_step(const std::string &variant, const Sequence &s) {
+  const double units = slope_units(pairs_of(s), Dense(s.shape.Dv, s.shape.Dk));
+  return {results_of(variant, s), rounding_units(variant, s) + units};
+}
 /// The reads and the last memory after one step of size `size` from M_0 on the loss of every prefix.
 template <class Weights> Output one_step(const Sequence &s, double size, const Dense &start, const Weights &weights) {
-  const Pairs all(rows_of(s.k, s.shape.T, s.shape.Dk), rows_of(s.v, s.shape.T, s.shape.Dv));
+  const Pairs all = pairs_of(s);
   return stepped(s, [&](const Dense &, const Dense &, const Dense &, int t) {
     const Pairs prefix = all.some(0, t + 1);
     return start - size * gradient(start, Loss{prefix, weights(t)});
@@ -114,8 +119,8 @@ Claim linear_step() {
   return measure(c, [](Points &points, Seed seed, const Shape &shape) {
     const Sequence s = random_sequence(shape, seed);
     const Dense origin(s.shape.Dv, s.shape.Dk);
-    const Pairs x(rows_of(s.k, s.shape.T, s.shape.Dk), rows_of(s.v, s.shape.T, s.shape.Dv));
-    const Measured layer{results_of("linear", s), rounding_units("linear", s) + slope_units(x, origin)};
+    const Pairs x = pairs_of(s);
+    const Measured layer = first_step("linear", s);
     const Output step = one_step(s, 1, origin, equal);
     auto one = points.statement("one step of size 1 from the origin, every prefix", layer.against(step))
                    .but_not("a step of size $1/2$", layer.against(one_step(s, 0.5, origin, equal)))
@@ -137,7 +142,6 @@ Claim gated_step() {
     Sequence s = random_sequence(shape, seed);
     s.lambda.clear();
     const Dense origin(s.shape.Dv, s.shape.Dk);
-    const Pairs x(rows_of(s.k, s.shape.T, s.shape.Dk), rows_of(s.v, s.shape.T, s.shape.Dv));
     const auto weights = [&](double exponent) {
       return [&s, exponent](int t) {
         Vector w(t + 1, 1);
@@ -146,7 +150,7 @@ Claim gated_step() {
         return w;
       };
     };
-    const Measured layer{results_of("gated_linear", s), rounding_units("gated_linear", s) + slope_units(x, origin)};
+    const Measured layer = first_step("gated_linear", s);
     const Output step = one_step(s, 1, origin, weights(1));
     points.statement("one step on the weighted loss, every prefix", layer.against(step))
         .but_not("the loss without weights", layer.against(one_step(s, 1, origin, equal)))

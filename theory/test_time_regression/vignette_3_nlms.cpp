@@ -89,8 +89,7 @@ Claim kaczmarz() {
     Dense sweep = Dense::identity(Dk), reversed = sweep;
     for (int i = 0; i < n; ++i) {
       const auto projector = [&](int j) {
-        const Dense k = column(x.K.data, j, Dk);
-        return Dense::identity(Dk) - 1 / square(k) * write(k, k);
+        return Dense::identity(Dk) - 1 / square(x.key(j)) * write(x.key(j), x.key(j));
       };
       sweep = sweep * projector(i), reversed = reversed * projector(n - 1 - i);
     }

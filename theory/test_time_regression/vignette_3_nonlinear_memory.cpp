@@ -112,6 +112,7 @@ struct Descent {
     }
   }
 };
+
 Vector times(double factor, Vector x) {
   for (double &value : x) value *= factor;
   return x;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // 003 Vignette 3, Eq 34-41: L2 regularisation: Leaky LMS, and Gated DeltaNet as the same layer in other parameters.
-#include "harness/numerics/keys.hpp"
 #include "theory/support/differences.hpp"
 #include "theory/support/sampling.hpp"
 #include "theory/test_time_regression/pairs.hpp"
@@ -32,8 +31,7 @@ Claim norms() {
   return measure(c, [](Points &points, Seed seed, int Dk, int Dv, double beta, double lambda) {
     // M_0 with singular values 2, 1, 1/2, ... along known directions.
     const int r = std::min(Dk, Dv);
-    const Dense left = transpose(Dense(r, Dv, make_keys({"orthonormal", r, Dv}, 1, seed))),
-                right(r, Dk, make_keys({"orthonormal", r, Dk}, 1, seed + 1));
+    const Dense left = transpose(orthonormal(r, Dv, seed)), right = orthonormal(r, Dk, seed + 1);
     Vector values(r), first(r, 0.0);
     for (int i = 0; i < r; ++i) values[i] = std::pow(2.0, 1 - i);
     first[0] = values[0];

@@ -33,10 +33,6 @@ Vector every(int n, const std::string &variant, const Sequence &s) {
   }
   return memories;
 }
-int rank(const Dense &m) {
-  const Vector values = singular_values(m);
-  return std::count_if(values.begin(), values.end(), [](double s) { return s > 1e-9; });
-}
 
 Claim product_sequence() {
   ClaimBuilder c("deltaproduct-sequence", "003 after Eq 29 (DeltaProduct, named only)");
@@ -59,11 +55,10 @@ Claim product_sequence() {
         .but_not("the factors in reverse order", tokens(Order::reversed, Correction::by_later_steps))
         .but_not("writes not corrected by the later factors", tokens(Order::forward, Correction::none));
     points.wrong_system("linear attention", every(n, "linear", s), law);
-    // The transition is the state after writes of 0 to S = I.
-    Sequence still = slice_steps(s, 0, n);
-    still.shape.Dv = shape.Dk, still.v.assign(n * shape.Dk, 0), still.state = Dense::identity(shape.Dk).data;
-    const Dense I = Dense::identity(shape.Dk), A(shape.Dk, shape.Dk, run("delta_net", still).state);
-    points.rounding(0).statement("rank of the transition less I", rank(A - I), n).but_not("1, as for one step", 1);
+    const Dense less_I = transition("delta_net", slice_steps(s, 0, n)) - Dense::identity(shape.Dk);
+    points.rounding(0)
+        .statement("rank of the transition less I", rank(less_I, 1e-9), n)
+        .but_not("1, as for one step", 1);
     // The layer DeltaProduct, two keys per token (w, then k) with one value and one strength.
     const Sequence pair = random_sequence(shape, seed);
     Sequence expanded = random_sequence({1, 1, 2 * shape.T, shape.Dk, shape.Dv}, seed);
@@ -111,12 +106,9 @@ Claim same_pair() {
       });
     };
     const auto collapsed = [&](double beta, double kk) { return (1 - std::pow(1 - beta * kk, steps)) / kk; };
-    Sequence still = slice_steps(s, 0, 1);
-    const int Dk = s.shape.Dk;
-    still.shape.Dv = Dk, still.v.assign(Dk, 0), still.state = Dense::identity(Dk).data;
-    const Dense A(Dk, Dk, run("delta_product", still, set).state);
+    const Dense less_I = transition("delta_product", slice_steps(s, 0, 1), set) - Dense::identity(shape.Dk);
     points.rounding(0);
-    points.statement("rank of the transition less I: one for each step", rank(A - Dense::identity(Dk)), steps);
+    points.statement("rank of the transition less I: one for each step", rank(less_I, 1e-9), steps);
     points.obligation("one step of strength $(1 - (1 - beta |k|^2)^I) / |k|^2$", layer.against(as_one_step(collapsed)))
         .but_not("strength $I beta$", layer.against(as_one_step([&](double beta, double) { return steps * beta; })))
         .but_not("one step fewer", layer.against(as_one_step([&](double beta, double kk) {

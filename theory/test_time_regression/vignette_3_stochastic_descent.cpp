@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // 003 Vignette 3, Eq 26-29: DeltaNet as stochastic gradient descent, and the weights that it gives to past pairs.
-#include "harness/numerics/keys.hpp"
 #include "theory/support/differences.hpp"
 #include "theory/support/sampling.hpp"
 #include "theory/test_time_regression/pairs.hpp"
@@ -99,7 +98,7 @@ Claim recency() {
     points.wrong_system("linear attention: uniform weights", mean("linear", 0.1), law);
     for (const auto &[name, predicted] : rivals) forgets.but_not(name, predicted);
     // Orthonormal keys and equal values: the first of D pairs is read as strongly as the last.
-    Pairs x(Dense(D, D, make_keys({"orthonormal", D, D}, 1, protocol.seed)), Dense(D, 1, Vector(D, 1)));
+    Pairs x(orthonormal(D, D, protocol.seed), Dense(D, 1, Vector(D, 1)));
     Sequence s = x.sequence();
     s.beta.assign(D, beta);
     const Dense reads = memory(run("delta_net", s), s.shape) * transpose(x.K);
