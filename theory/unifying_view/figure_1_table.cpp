@@ -6,19 +6,16 @@
 
 namespace recollect::theory {
 namespace {
-/// A_t [Dk,Dk] and b_t [Dv,1] of a step.
-struct Step {
-  std::function<Dense(const Sequence &, int t, const Dense &k)> A;
-  std::function<Dense(const Sequence &, int t, const Dense &v)> b;
-};
-Dense unchanged(const Sequence &, int, const Dense &k) { return Dense::identity(k.rows); }
-Dense erased(const Sequence &s, int t, const Dense &k) { return Dense::identity(k.rows) - s.beta[t] * write(k, k); }
-Dense decayed(const Sequence &s, int t, const Dense &k) { return s.alpha[t] * Dense::identity(k.rows); }
-Dense both(const Sequence &s, int t, const Dense &k) { return s.alpha[t] * erased(s, t, k); }
-Dense value(const Sequence &, int, const Dense &v) { return v; }
-Dense strong(const Sequence &s, int t, const Dense &v) { return s.beta[t] * v; }
-Dense fading(const Sequence &s, int t, const Dense &v) { return s.alpha[t] * v; }
-Dense strong_and_fading(const Sequence &s, int t, const Dense &v) { return s.alpha[t] * s.beta[t] * v; }
+/// What a step does: A_t = I, with a factor alpha and without beta k k^T; b_t = v, with the factors beta and alpha.
+enum Part { decay = 1, erasure = 2, strength = 4, decayed_write = 8 };
+using Step = int; // a sum of parts
+Dense A(Step step, const Sequence &s, int t, const Dense &k) {
+  const Dense I = Dense::identity(k.rows);
+  return (step & decay ? s.alpha[t] : 1) * (step & erasure ? I - s.beta[t] * write(k, k) : I);
+}
+Dense b(Step step, const Sequence &s, int t, const Dense &v) {
+  return (step & decayed_write ? s.alpha[t] : 1) * (step & strength ? s.beta[t] : 1) * v;
+}
 
 /// A row of the table, and wrong entries as rivals.
 struct Row {
@@ -27,24 +24,23 @@ struct Row {
   std::vector<std::pair<std::string, Step>> rivals;
 };
 const std::vector<Row> table{
-    {"linear attention",
-     "linear",
-     {unchanged, value},
-     {{"$b = beta v$", {unchanged, strong}}, {"decays", {decayed, value}}}},
-    {"Mamba2", "mamba2", {decayed, value}, {{"$alpha$ on b too", {decayed, fading}}, {"no decay", {unchanged, value}}}},
-    {"DeltaNet", "delta_net", {erased, strong}, {{"$b = v$", {erased, value}}, {"no erasure", {unchanged, strong}}}},
+    {"linear attention", "linear", 0, {{"$b = beta v$", strength}, {"decays", decay}}},
+    {"Mamba2", "mamba2", decay, {{"$alpha$ on b too", decay | decayed_write}, {"no decay", 0}}},
+    {"DeltaNet", "delta_net", erasure | strength, {{"$b = v$", erasure}, {"no erasure", strength}}},
     {"Gated DeltaNet",
      "gated_delta_net",
-     {both, strong},
-     {{"$b = v$", {both, value}}, {"$alpha$ on b too", {both, strong_and_fading}}, {"no decay", {erased, strong}}}},
+     decay | erasure | strength,
+     {{"$b = v$", decay | erasure},
+      {"$alpha$ on b too", decay | erasure | strength | decayed_write},
+      {"no decay", erasure | strength}}},
 };
 
 enum class Side { keys, values };
 /// S_{t-1} A_t + b_t k_t^T, or A_t S_{t-1} + b_t k_t^T where A_t acts on the values.
-Output by_table(const Sequence &s, const Step &step, Side side = Side::keys) {
+Output by_table(const Sequence &s, Step step, Side side = Side::keys) {
   return stepped(s, [&](const Dense &S, const Dense &k, const Dense &v, int t) {
-    const Dense A = step.A(s, t, k);
-    return (side == Side::keys ? S * A : A * S) + write(step.b(s, t, v), k);
+    const Dense factor = A(step, s, t, k);
+    return (side == Side::keys ? S * factor : factor * S) + write(b(step, s, t, v), k);
   });
 }
 

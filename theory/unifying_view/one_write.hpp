@@ -21,8 +21,8 @@ struct Write {
 
 /// The layer's state after these writes, one per step, starting from S.
 inline Dense after(const std::string &variant, const Dense &S, const std::vector<Write> &writes) {
-  Sequence s;
-  s.shape = {1, 1, int(writes.size()), S.columns, S.rows}, s.state = S.data;
+  Sequence s = of_shape({1, 1, int(writes.size()), S.columns, S.rows});
+  s.state = S.data;
   for (const Write &w : writes) {
     s.k.insert(s.k.end(), w.k.begin(), w.k.end());
     s.v.insert(s.v.end(), w.v.begin(), w.v.end());

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // 002 TL;DR, §1-3: the memory, and the cost per token in multiplications, which are counted by running steps on a
 // number type that counts.
-#include "harness/core/error.hpp"
 #include "theory/support/counted_definition.hpp"
 #include "theory/support/counted_layers.hpp"
 #include "theory/support/dependence.hpp"
@@ -24,12 +23,6 @@ const auto delta_layer = [](const Tokens<Counted> &x) { return delta_reads(x); }
 /// The statement: the counted steps compute the same as the registry's layer.
 Point same_reads(const std::string &variant, const Sequence &s, const Vector &counted, const Assignments &set = {}) {
   return exact_point(run(variant, s, set).o, counted, rounding_units(variant, s, set));
-}
-Vector averages(const Attention<Counted> &x) {
-  Vector all;
-  for (size_t t = 0; t < x.sums.size(); ++t)
-    for (const Counted &sum : x.sums[t]) all.push_back(sum.value / x.masses[t].value);
-  return all;
 }
 
 Sequence sequence_of(const Shape &shape, Seed seed) {
@@ -70,7 +63,7 @@ Claim softmax_cost() {
         .but_not("the keys alone", L * dk);
     if (2 * L * dk * dv != law) points.wrong_system("linear attention", linear, law);
     points.obligation("the counted steps compute softmax attention",
-                      same_reads("softmax", s, averages(Attention<Counted>(tokens)), {{"scale", "1"}}));
+                      same_reads("softmax", s, Attention<Counted>(tokens).reads(), {{"scale", "1"}}));
     points.obligation("linear attention: $2 L dk dv$", linear, 2 * L * dk * dv);
     if (!counts_work()) return;
     const auto definition = [&](const char *v) { return products_by_widths(v, shape.T, shape.Dk, shape.Dv); };

@@ -10,22 +10,7 @@ namespace recollect::theory {
 namespace {
 std::vector<ParamSpec> sizes() { return one_head_params({1, 1, 20, 8, 4}); }
 
-/// N(0,1) queries, keys and values.
-Sequence gaussian_steps(const Shape &shape, Seed seed) {
-  Sequence s;
-  s.shape = shape;
-  s.q = normal_matrix(shape.T, shape.Dk, seed, "002 §2/queries").data;
-  s.k = normal_matrix(shape.T, shape.Dk, seed, "002 §2/keys").data;
-  s.v = normal_matrix(shape.T, shape.Dv, seed, "002 §2/values").data;
-  return s;
-}
-
-struct Rows {
-  Dense q, k, v;
-  explicit Rows(const Sequence &s)
-      : q(rows_of(s.q, s.shape.T, s.shape.Dk)), k(rows_of(s.k, s.shape.T, s.shape.Dk)),
-        v(rows_of(s.v, s.shape.T, s.shape.Dv)) {}
-};
+Sequence gaussian_steps(const Shape &shape, Seed seed) { return normal_sequence(shape, seed, "002 §2"); }
 
 /// softmax(q k^T * M) V with M = 1 on and below the diagonal, 0 above: a masked logit becomes 0 and weighs e^0.
 Vector multiplied_mask(const Rows &x) {
@@ -58,8 +43,8 @@ Claim mask() {
                     "The causal sum on the next line is what is meant."));
   c.runs({"softmax"}), c.takes(sizes());
   c.first([](Points &points, const Protocol &) {
-    Sequence two; // q = k = 1 and v = (1, 2): o_1 is v_1 = 1, as printed (e + 2) / (e + 1) = 1.27
-    two.shape = {1, 1, 2, 1, 1};
+    // q = k = 1 and v = (1, 2): o_1 is v_1 = 1, as printed (e + 2) / (e + 1) = 1.27
+    Sequence two = of_shape({1, 1, 2, 1, 1});
     two.q = two.k = {1, 1}, two.v = {1, 2};
     points.at(params_of(two.shape).set("data", "q = k = 1, v = (1, 2)"));
     add_printed_and_meant(points, two);

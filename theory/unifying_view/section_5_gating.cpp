@@ -14,9 +14,8 @@ Sequence gated_steps(const Shape &shape, Seed seed) {
 }
 /// One channel with the pair (1, 1) at every step, so that reads and state are one number.
 Sequence same_pair(int T, const std::function<double(int)> &alpha) {
-  Sequence s;
-  s.shape = {1, 1, T, 1, 1};
-  s.q.assign(T, 1), s.k.assign(T, 1), s.v.assign(T, 1);
+  Sequence s = of_shape({1, 1, T, 1, 1});
+  s.q = s.k = s.v = Vector(T, 1);
   for (int t = 1; t <= T; ++t) s.alpha.push_back(alpha(t));
   return s;
 }

@@ -5,14 +5,6 @@
 
 namespace recollect::theory {
 namespace {
-/// r orthonormal keys, written repeatedly: they span r of the d directions of the needles and erase these.
-Vector repeated_keys(int r, int m, int d, Seed seed) {
-  const Vector basis = make_keys({"orthonormal", r, d}, 1, seed);
-  Vector keys;
-  for (int t = 0; t < m; ++t) keys.insert(keys.end(), &basis[size_t(t % r) * d], &basis[size_t(t % r) * d] + d);
-  return keys;
-}
-
 Claim retention() {
   ClaimBuilder c("blog-needle-retention", "002 §6 (not in its table)");
   c.says("After $m$ later writes less is left of a needle. DeltaNet erases it at keys that resemble its key, Mamba2 "
@@ -45,7 +37,8 @@ Claim retention() {
         .but_not("the erasure alone", delta)
         .but_not("$alpha^(m-1)$", late * delta);
     // Exact for any keys: the gate does not depend on them, and repeated keys erase their directions completely.
-    const Vector keys = repeated_keys(r, m, d, protocol.seed);
+    Vector keys = repeated(make_keys({"orthonormal", r, d}, 1, protocol.seed), m / r + 1);
+    keys.resize(size_t(m) * d);
     const auto left = [&](const std::string &variant) { return kept(variant, keys, m, d, 1, alpha)[0]; };
     const double cleared = 1 - double(r) / d;
     points.rounding(16.0 * m * d);
