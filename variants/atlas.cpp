@@ -60,7 +60,7 @@ Variant atlas() {
   v.inputs = {{"beta", false, "weight of the token's loss while it is in the window"},
               {"alpha", false, "decay of the memory"}};
   v.layout =
-      "S [Dv,Dk] next to the window's values [Dv,window-1]; below, its keys and step sizes [window-1,Dk+window-1]";
+      "S [Dv,Dk] next to its window's values [Dv,window-1]; below, the keys and step sizes [window-1,Dk+window-1]";
   v.state_shape = [](const Shape &s, const Params &p) {
     const int past = p.integer("window") - 1;
     return StateShape{s.Dv + past, s.Dk + past};

@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(layouts_and_scales_by_hand) {
   std::vector<double> twice = o, half = o;
   for (size_t i = 0; i < o.size(); ++i) twice[i] *= 2, half[i] /= 2; // sqrt(Dk) = 2
   check_close(made(wide, "scale_wrong", "the scale is missing"), twice, 1e-14);
-  check_close(made(wide, "scale_wrong", "the scale 1/sqrt(Dk)"), half, 1e-14);
+  check_close(made(wide, "scale_wrong", "scores have an extra factor 1/sqrt(Dk)"), half, 1e-14);
 }
 
 BOOST_AUTO_TEST_CASE(attention_by_hand) {
