@@ -35,7 +35,7 @@ namespace {
 
 Run run_of(const BenchCase &c) { return run_of(c.form->name, c, c.params); }
 
-/// Factor by which rounding is coarser than float32's: 24 significant bits there, 11 or 8 here.
+/// The rounding error of this math relative to float32's. float32 has 24 significant bits, TF32 has 11, bf16 has 8.
 double coarseness(Math math) { return math == Math::tf32 ? 1 << 13 : math == Math::bf16 ? 1 << 16 : 1; }
 
 Job along_job(const BenchCase &c, const Sequence &sequence) {
@@ -45,7 +45,7 @@ Job forward_job(const BenchCase &c, const LayerInputs &inputs) {
   return c.along.empty() ? prepare(*c.variant, inputs, run_of(c)) : along_job(c, inputs.all);
 }
 
-/// Compares this rank's steps of a sequence that the ranks share with the definition's outputs.
+/// Compares the outputs of this rank's steps with the definition's outputs. The ranks share one sequence.
 Equivalence own_equivalence(const BenchCase &c, const Sequence &whole, const Definition &definition) {
   const Steps own = steps_of_rank(whole.shape.T, c.chunk, ranks::rank(), ranks::size());
   const Job job = along_job(c, slice_steps(whole, own.begin, own.end));
@@ -62,7 +62,7 @@ Equivalence own_equivalence(const BenchCase &c, const Sequence &whole, const Def
 }
 
 std::string too_far(double deviation, double allowed, const std::string &where) {
-  if (deviation <= allowed) return ""; // NaN is not
+  if (deviation <= allowed) return ""; // false for NaN
   return where + " deviates by " + number(deviation) + " from its definition, rounding allows " + number(allowed);
 }
 
@@ -157,7 +157,7 @@ std::string repeats_of(const BenchCase &c, const LayerInputs &inputs) {
          (inputs.packed && inputs.grouped() ? ", " : "") + (inputs.grouped() ? "q and k repeated for every head" : "");
 }
 
-/// Seconds that a scan over the ranks adds to their own passes, measured separately. Called by all ranks.
+/// Says how long the exchange in a scan over the ranks takes, measured separately. All ranks must call it.
 std::string exchange_of(const BenchCase &c, const Sequence &own) {
   if (c.along.empty() || carry_along(*c.variant, own, run_of(c), c.along) == Carry::chain) return "";
   const double seconds = exchange_seconds(*c.variant, c.shape, c.params);

@@ -14,17 +14,17 @@ struct BenchResult {
   std::string source = "recollect"; // or the name of the peer: "torch", "fla", "torch-flash" ...
   std::string storage;              // type of q, k, v and o in memory: "f32", "f64", "bf16", "f16"
   // "ok" | "skipped" (does not take the shape; or a peer does not take the type or would take too long) | "wrong"
-  // (differs from its definition, or is faster than the machine can be) | "failed".
-  // Of an ok row, `reason` is a remark: how a peer differs, that its tuning was cut short, that arrays were converted.
+  // (differs from its definition, or is faster than the machine can be) | "failed". In an ok row, `reason` is a remark:
+  // how a peer differs, that its tuning was cut short, that arrays were converted.
   std::string status = "ok", reason;
   std::string method; // how it was timed: Stopwatch::method
   std::vector<double> seconds;
   Timing timing;
-  double clock = 1;       // median over the samples (sampling.hpp)
+  double clock = 1;       // median of the samples' clocks, relative to the default clock (sampling.hpp)
   size_t discarded = 0;   // samples discarded because the clock was slow
   bool kept_slow = false; // the clock stayed slow, so its samples were kept
   std::string stopped_by; // Sampling::stopped_by
-  double bytes = 0;       // of inputs, outputs, both states and, backward, their gradients; each moved once
+  double bytes = 0;       // of inputs, outputs and both states; backward, of their gradients too. Each is moved once
   double flops = 0;       // operations of the definition, from the layer's descriptor; 0 for a backward pass
   double limit = 0;       // seconds for the bytes or the flops at the ceilings, whichever is longer; 0 without ceilings
   std::string bound;      // "bytes" or "flops": which takes longer
@@ -43,14 +43,15 @@ class Peers;
 
 struct BenchSettings {
   SamplingRule rule;
-  Ceilings *ceilings = nullptr; // null: no limits. If a time is below its limit, they are measured again
+  Ceilings *ceilings = nullptr; // null: no limits. The ceilings are measured again if a time is below its limit
   Peers *peers = nullptr;       // timed in turn with the form
   std::function<void(const std::string &)> told = [](const std::string &) {}; // called before steps that may take long
 };
 
 /// One row for the case's form, then one for every peer that supports the case. The form is compared with its
-/// definition before timing, on a short sequence, and after it, in the outputs of the timed pass (filled with NaN
-/// before). If it differs, its row has no time. Throws only if memory runs out, or if other ranks are waiting.
+/// definition twice. Before timing, both run on a short sequence. After timing, the outputs of the timed pass are
+/// compared; they were filled with NaN before that pass. If the form differs, its row has no time. Throws only if
+/// memory runs out, or if other ranks are waiting.
 std::vector<BenchResult> bench(const BenchCase &c, const BenchSettings &settings);
 
 /// Sets `limit` and `bound`, for arrays of type `result.storage`.

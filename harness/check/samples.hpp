@@ -16,7 +16,7 @@ struct Recipe {
   } keys = unit;
   enum Gates {
     whole_range, // three of four in (0.9, 1), the rest in (0, 1); 1 - 10^-4u, u uniform
-    exact,       // half of them 1, some 0, the rest as above; all are 0 at a step next to a multiple of 64
+    exact,       // half of them 1, some 0, the rest as above; all are 0 at step 63, 64 or 65, depending on the head
     strong, // the logarithms of any 64 steps sum to less than -88: evenly, or (every second head) within eight steps
     rates,  // at 12 of 16 steps -log alpha grows with the head, from 0 to 16 (to 2 if T < 8); at the rest as in gentle
     tiny,   // 10^-u with u uniform in (0, 6) at every fourth step, the rest in (0.9, 1)

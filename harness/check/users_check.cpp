@@ -409,9 +409,10 @@ std::vector<std::string> UsersReference::right_elsewhere(const std::vector<PartL
           std::equal(candidate.begin(), candidate.end(), as_given.begin(), as_given.end(),
                      [](const PartList &a, const PartList &b) { return distance_between(a, b) == 0; });
       if (same_inputs(inputs, own_inputs) && same_parts && !neighbour.convention.texts_joined)
-        continue; // it differs in an input that is not given
+        continue; // the conventions differ only in an array that the file does not have
       const UsersArrays forward = forward_part(in_file);
-      const bool forward_alone = neighbour.convention.texts_joined; // gradients do not pass between texts
+      // The reference for joined texts passes no gradient from one text to the next, so only outputs can decide.
+      const bool forward_alone = neighbour.convention.texts_joined;
       if (!forward.empty()) {
         const UsersReference outputs(other, inputs, chunk_);
         const std::vector<PartList> parts = parts_of(forward);

@@ -57,7 +57,8 @@ json program(const Facts &run) {
           {"softwareVersion", fact(run, "version") + ", commit " + fact(run, "git_commit")}};
 }
 
-/// The run that wrote a results file, and a PropertyValue for every other fact in /meta.
+/// Adds the run that wrote a results file, with its command line and start time. Every other fact in /meta becomes a
+/// PropertyValue.
 void add_run(json &graph, json &runs, const CrateFile &file) {
   const std::string id = "#run-" + encoded(file.name);
   json settings = json::array(), action{{"@id", id},

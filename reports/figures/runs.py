@@ -44,9 +44,9 @@ def ok(cells: list[Cell]) -> list[Cell]:
 
 
 def linear_memory_accuracy(n: float, d: float, dv: float) -> float:
-    """Theory of a linear memory's accuracy at one of n random unit keys with Gaussian values, decoded by the largest
-    inner product. All terms are approximated by independent Gaussian numbers: the score of the correct value is dv (1 +
-    ...), the score of a wrong value is crosstalk only."""
+    """The accuracy that theory predicts for a linear memory of n random unit keys with Gaussian values. A read is
+    decoded to the value with the largest inner product. All terms are approximated by independent Gaussian numbers: the
+    score of the correct value is dv (1 + ...), the score of a wrong value is crosstalk only."""
     z, weight = np.polynomial.hermite_e.hermegauss(40)  # type: ignore[no-untyped-call]
     crosstalk = (n - 1) / d
     right = dv + math.sqrt(dv * (2 + crosstalk)) * z

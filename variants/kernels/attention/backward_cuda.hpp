@@ -99,7 +99,7 @@ private:
     to.normaliser[threadIdx.x] = x.x, to.read[threadIdx.x] = x.y;
   }
 
-  /// Adds the gradients from all pairs of one of the warp's rows and one row of this block.
+  /// Adds to `sums` the gradients from the pairs of a row of the warp and a row of `block`.
   __device__ __forceinline__ void add_block(size_t head, int first, int other, const Buffers &buffers, int warp_first,
                                             const Others &block, const RowStatistics &statistics, Sums &sums) const {
     if (of_queries) {

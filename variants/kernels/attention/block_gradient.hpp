@@ -4,8 +4,8 @@
 //   dp_ti = do_t . v_i,   dz_ti = slope_ti p_ti (dp_ti - do_t . o_t)     normalised: p_ti = exp(l_ti) / mass_t
 //                         dz_ti = slope_ti dp_ti                         not:        p_ti = l_ti
 //
-// with l_ti the logit or unnormalised weight of z_ti = q_t . k_i, and slope_ti its derivative. Besides the methods in
-// online_softmax.hpp, a kernel has (l: what it returned):
+// with l_ti the logit or unnormalised weight of z_ti = q_t . k_i, and slope_ti its derivative. A kernel has the methods
+// in online_softmax.hpp and also these, where l is the value that it returned for the pair:
 //   KOKKOS_FUNCTION Real slope(size_t head, int t, int i, Real z, Real l) const;
 //   static constexpr bool steady = true;   if the slope is the same for all pairs
 // If logits depend on more than z, `gates` receives dz of every block (crossing_sums.hpp is an example). Threads that

@@ -16,7 +16,7 @@ template <class Real> struct Blocks {
     return dot(q, means.data() + (head * count + e) * width, width);
   }
 
-  /// The definition: whether block e is among the `wanted` highest scores of blocks first ... n-1.
+  /// The definition: whether the score of block e is one of the `wanted` highest among the blocks first ... n-1.
   KOKKOS_FUNCTION bool among_best(size_t head, int e, const Real *q, int n, int wanted, int first = 0) const {
     const Real own = score(head, e, q);
     int better = 0;

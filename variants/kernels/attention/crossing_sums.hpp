@@ -7,12 +7,13 @@
 // A recurrence from the sum at s - 1 to the sum at s would subtract terms, so that small sums would lose digits after
 // large ones. Here terms are only added. Steps form a binary tree. The pair (t,i) belongs to the node whose later half
 // contains t and whose earlier half contains i: level l, with halves of 2^l steps, if l is the highest bit in which t
-// and i differ. In each node,
+// and i differ. A node contributes to sum_s
 //
-//   s in the later half sums, over all t >= s, the row's sum over the earlier half,
-//   s in the earlier half sums, over all i < s, the column's sum over the later half,
+//   the sum over all t >= s in its later half of row t's sum over the earlier half, if s is in the later half,
+//   the sum over all i < s in its earlier half of column i's sum over the later half, if s is in the earlier half.
 //
-// which needs one number per step and level (there are log2 T levels): a row's sum for a query, a column's for a key.
+// This needs one number per step and level: a row's sum for steps in the later half, a column's sum for steps in the
+// earlier half. There are log2 T levels.
 #pragma once
 #include "variants/kernels/attention/online_softmax.hpp"
 #include "variants/kernels/common/arrays.hpp"
@@ -86,8 +87,8 @@ template <class Real> CrossingSums<Real> crossing_sums(const Call<Real> &call) {
   return {filled(call, call.steps() * levels, Real(0)), levels, call.shape.T};
 }
 
-/// Adds the sums of rows and columns to each of their steps. One unit handles one node, which is named by the step at
-/// which its later half begins.
+/// Replaces the row and column sums of a node by the node's contributions to sum_s. One unit handles one node, which is
+/// named by the step at which its later half begins.
 template <class Real> struct AddUpNodes {
   CrossingSums<Real> sums;
   KOKKOS_FUNCTION void operator()(size_t unit) const {

@@ -91,7 +91,7 @@ template <class Number, class Kernel> struct WriteByChunks {
 
   struct Buffers {
     typename OnlineSoftmax<Real, Kernel>::Buffers loop;
-    Real *sum, *work; // [C,Dv]; scratch of the doubling
+    Real *sum, *work; // [C,Dv]; scratch of solve_by_doubling()
   };
   KOKKOS_FUNCTION Buffers place(Stack<Real> &s) const {
     const size_t C = loop.most_rows;

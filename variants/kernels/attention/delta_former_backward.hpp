@@ -33,7 +33,7 @@ template <class Real> struct Overlaps {
   }
 };
 
-/// Handles one head: solves for e from du in place, and writes -beta e.
+/// Handles one head: replaces du by e in place, and writes -beta e.
 template <class Number, class Kernel> struct SolveBack {
   using Real = Number;
   OnlineSoftmax<Real, Kernel> loop; // the loop of write_by_chunks, with e as its values
@@ -110,7 +110,7 @@ private:
   }
 };
 
-/// Solves for e from du in place; returns -beta e.
+/// Replaces du by e in place, and returns -beta e.
 template <class Real, class Kernel>
 Rows<Real> solve_back(const std::string &label, const Call<Real> &call, const Kernel &kernel,
                       const Array<Real> &normaliser, const Array<Real> &e) {
@@ -177,8 +177,8 @@ void write_vjp(const std::string &label, const BackwardCall<Real> &back, const K
                 EraseGradients<Real>{s.Dv, e, asked.data, overlap.data, back.d.beta, facts.read});
   const BlockGradient<Real, Kernel> block{loop, asked, facts};
   const Array<Real> d_k = allocate(call, call.k.extent(0));
-  gradients_by_blocks(label, call, block, rows_of(back.d.w, s, s.Dk), rows_of(d_k, s, s.Dk),
-                      overlap); // e holds the gradient with respect to the values
+  // The gradient with respect to u is not needed, because e already includes it. It overwrites `overlap`.
+  gradients_by_blocks(label, call, block, rows_of(back.d.w, s, s.Dk), rows_of(d_k, s, s.Dk), overlap);
   parallel_loop(label + "::k", d_k.extent(0), AddArray<Real>{d_k, back.d.k});
 }
 

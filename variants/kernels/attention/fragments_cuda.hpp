@@ -86,10 +86,11 @@ template <int tiles, int N> __device__ __forceinline__ bool is_finite(const Sum 
   return zero == 0;
 }
 
-/// Writes a unit's head, and returns which of the head's blocks the unit is. Only so many heads run concurrently that
-/// their keys fit in the cache together; all of them finish one block before any starts the next.
+/// Sets `head` to the unit's head, and returns the number of the unit's block in that head. Units are ordered by groups
+/// of heads, so few that their keys fit in the cache together. In a group, the first block of every head comes first,
+/// then the second block of every head, and so on.
 __device__ __forceinline__ int block_of(size_t unit, int heads, int blocks, size_t &head) {
-  constexpr int together = 1024; // units: a few for every multiprocessor
+  constexpr int together = 1024; // units of a group: a few for every multiprocessor
   const int most = max(1, together / blocks);
   const size_t before = unit / (size_t(most) * blocks) * most;
   const int own = int(unit - before * blocks), across = int(min(size_t(most), heads - before));
@@ -97,7 +98,7 @@ __device__ __forceinline__ int block_of(size_t unit, int heads, int blocks, size
   return own / across;
 }
 
-/// sums = shrink sums + weight row, for row 8 r + lane / 4 of tile i.
+/// sums = shrink * sums + weight * row, for row 8 r + lane / 4 of the tile `sums`. `row` has `width` numbers.
 template <int N, class T>
 __device__ __forceinline__ void add_row(Sum (&sums)[N], int r, float shrink, float weight, const T *row, int width) {
 #pragma unroll

@@ -48,7 +48,7 @@ template <class Op, class Stored_> struct ChannelChunkGradient {
   using Place = WarpPlace<parts>;
   using Channels = RowsOfSums<width, parts>;
 
-  /// to[column] = sum over the warp's rows of tile . sum.
+  /// to[column] = the sum over the warp's rows of tile[row][column] * sum[row][column].
   __device__ __forceinline__ static void add_rows(const Place &at, const Channels &sum, const E *tile, float *to) {
 #pragma unroll
     for (int j = 0; j < sum.groups; ++j)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine's algebra of delta_rule.hpp.
+// The delta rule of delta_rule.hpp, as an algebra for the engine (harness/device/engine.hpp).
 //
 // The chunk-local phase applies (I + L)^{-1} to both parts of the right-hand side, U and W, so that state passing takes
-// only two products. In the streaming schedule state passing solves instead, for U - W S_0 as a whole. A CPU always
-// does so, because its schedule depends on the number of threads, which must not change results.
+// only two products. In the streaming schedule, state passing solves instead, for U - W S_0 as a whole. On a CPU, state
+// passing always solves: there the schedule depends on the number of threads, and results must not.
 //
 // A backward pass needs the states at the chunks' starts and the errors. Its forward pass saves these (SavedRule)
 // instead of computing outputs; both forward passes use the same kernels.

@@ -14,7 +14,7 @@ namespace recollect::variants {
 namespace {
 using chunked::Inputs, chunked::inputs_of, chunked::Segments, fragments::Element;
 
-constexpr int few_steps = 16; // up to here the step-by-step recurrence is faster, since it moves the state once
+constexpr int few_steps = 16; // for T up to this, the recurrence by steps is faster: it moves the state once
 
 bool has_extents(int keys) {
   return keys <= 256 &&
@@ -82,7 +82,7 @@ void run_window(const std::string &label, const CallSettings &call, const Inputs
   }
 }
 
-/// Runs a call of at most few_steps steps. Returns false for longer ones.
+/// Runs the call if it has at most few_steps steps; else returns false.
 template <class Stored>
 bool runs_few_steps(const std::string &label, const CallSettings &call, const Inputs<Stored> &in, const Rule &rule,
                     Stored *o, float *state) {
