@@ -12,8 +12,8 @@ constexpr double allowed_standard_errors = 6.47;
 
 // ---- Points: a measurement, a prediction, and the difference allowed -------------------------------------------------
 
-/// Equal in theory; only rounding may make a difference. `conditioning` is the number of float64 rounding units, in the
-/// scale of the values, that the computation may lose; it is derived by the caller.
+/// Equal in theory; only rounding may make a difference. `conditioning` bounds the rounding error of the computation in
+/// units of float64's eps. It includes the scale of the values; the caller derives it.
 Point exact_point(double measured, double predicted, double conditioning);
 /// The same for arrays. The point shows the element that exceeds the tolerance most, or if none does, the largest one.
 /// Arrays of different sizes, and empty ones, are refuted.

@@ -30,7 +30,8 @@ Vector counts(const std::vector<int> &bits, int m) {
   return all;
 }
 
-/// Rounding units of T additions of numbers of size 1, each from an inner product of width d.
+/// Bound on the rounding error of T additions of numbers of size 1, in units of eps. Each number comes from an inner
+/// product of width d.
 double units(int T, int d) { return 8.0 * T * (d + 4); }
 
 const std::vector<ParamSpec> text{integer_param("T", 512, 32, 4096, "tokens"),

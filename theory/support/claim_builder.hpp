@@ -60,7 +60,7 @@ public:
   /// The parameters that label the points that follow.
   Points &at(Params place);
   Points &at(std::initializer_list<Change> place) { return at(labels(place)); }
-  /// The rounding units of the comparisons that follow; the caller derives them.
+  /// Bound on the rounding error of the comparisons that follow, in units of eps; the caller derives it.
   Points &rounding(double units) { return units_ = units, *this; }
   // A measurement and its law; or a Point that was compared elsewhere, with a bound, by quadrature, or within the
   // tolerance of a layer.

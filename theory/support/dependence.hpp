@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much of the past a layer reads: the number of stored values that influence its last read, measured on the layer.
+// How much of the past a layer reads: how many elements of the keys and values influence its last read, measured on the
+// layer.
 #pragma once
 #include "theory/support/layer_points.hpp"
 
 namespace recollect::theory {
-/// The number of elements of all keys and values so far whose change, one at a time, changes the read of the last step.
+/// The number of elements of the keys and values on which the last read depends. Each element is changed alone; it
+/// counts if the last read changes.
 inline double numbers_read(const std::string &variant, const Sequence &s, const Assignments &set = {}) {
   const auto last = [&](const Sequence &x) {
     const Vector o = run(variant, x, set).o;

@@ -14,7 +14,7 @@ inline Dense normal_matrix(int rows, int columns, std::uint64_t seed, std::strin
   return {rows, columns, Stream(seed, stream).normals(size_t(rows) * columns)};
 }
 
-/// a - b, divided by `over`.
+/// (a - b) / over, element by element.
 inline Vector minus(Vector a, const Vector &b, double over = 1) {
   for (size_t i = 0; i < a.size(); ++i) a[i] = (a[i] - b[i]) / over;
   return a;
@@ -31,7 +31,7 @@ inline Sequence of_shape(const Shape &shape) {
   return s;
 }
 
-/// The sequence with one value in all of an array; gates that are not given have [B,H,T].
+/// The sequence with every element of one array set to `value`. An array that is empty becomes [B,H,T].
 inline Sequence filled(Sequence s, Vector Sequence::*array, double value) {
   Vector &all = s.*array;
   all.assign(all.empty() ? s.shape.heads() * s.shape.T : all.size(), value);
@@ -68,8 +68,8 @@ inline Vector results_of(const std::string &variant, const Sequence &s, const As
   return results(run(variant, s, set, form), s.shape);
 }
 
-/// Rounding units by which two orders of summation may differ in a layer's results: n kappa, relative to the largest
-/// result (conditioning.hpp).
+/// Bound on the difference of a layer's results between two orders of summation, in units of eps: n kappa, times the
+/// largest result (conditioning.hpp).
 inline double rounding_units(const std::string &variant, const Sequence &s, const Assignments &set = {}) {
   const Variant &v = find_variant(variant);
   return accumulated_terms(s.shape, 1) * input_condition(v, s, variant_params(v, set), 2) *

@@ -90,8 +90,8 @@ template <class Step> Output stepped(const Sequence &s, Step step) {
   return out;
 }
 
-/// Reads and memory that a layer computed on one sequence, and the rounding units by which another way to compute the
-/// same may differ.
+/// Reads and memory that a layer computed on one sequence, and a bound, in units of eps, on their difference by
+/// rounding from another way to compute them.
 struct Measured {
   std::vector<double> values;
   double units = 0;

@@ -96,8 +96,8 @@ inline Integral integrate(const std::function<double(double)> &f, double a, doub
 
 struct Limit {
   double value;
-  double error;         // the larger of the last two changes as a coarser point is added: from the convergence itself
-  double amplification; // largest factor by which errors of the y_i enter
+  double error;         // error of the extrapolation: the larger of the last two changes, where each added a point
+  double amplification; // an error of at most e in every y_i changes the value by at most this times e
 };
 
 /// The value at h = 0 of the polynomial through (h_i, y_i), by Neville's scheme (Richardson extrapolation to all

@@ -51,11 +51,12 @@ template <class Draw> Blocks(size_t, Draw, bool) -> Blocks<Draw>;
 /// Calls draw(first, count) in blocks, several at the same time.
 template <class Draw> auto in_blocks(size_t block, Draw draw) { return Blocks{block, draw, false}; }
 
-/// The relative error to which a wrong system is measured; its values differ from the law by much more.
+/// The relative error that suffices for a wrong system, whose values differ from the law by much more.
 constexpr double rough = 0.1;
 /// The relative error that a point detects if its samples are cheap.
 constexpr double fine = 0.01;
-/// The samples up to which they are: a number of blocks and no time, so that every machine draws the same ones.
+/// The number of samples that count as cheap. It depends on the block and not on a time, so that every machine draws
+/// the same samples.
 template <class Draw> size_t cheap_samples(const Blocks<Draw> &draw) { return 192 * draw.block; }
 template <class Draw> size_t cheap_samples(const Draw &) { return 0; }
 

@@ -40,8 +40,8 @@ inline Params place_of(const Assignments &settings) {
   return at;
 }
 
-/// Controls: with these settings the accuracy must stay below the bound that the claim's settings reach.
-/// accuracy(settings) is shown at place(settings).
+/// Adds two controls, answers in random order and no mixer. Their accuracy must stay below the bound that the right
+/// settings reach. accuracy(settings) is shown at place(settings).
 template <class Accuracy, class Place>
 void training_rivals(Points &points, const Assignments &right, double bound, const Accuracy &accuracy,
                      const Place &place) {
@@ -58,8 +58,8 @@ struct Gain {
   double most, gain;
   std::string reached, above; // what the points are called
 };
-/// For every seed from 1 to `seeds`, the points of a gain: accuracy(settings, seed) reaches `most` with the settings,
-/// and with no rival.
+/// Adds two points for every seed from 1 to `seeds`: the accuracy with g.with is at least g.most, and it exceeds the
+/// accuracy with g.without by at least g.gain. Then adds the controls, at seed 1.
 template <class Accuracy> void gain_points(Points &points, const Gain &g, int seeds, const Accuracy &accuracy) {
   const auto place = [](const Assignments &shown, int seed) {
     return place_of(changed(shown, {{"seed", number(seed)}}));

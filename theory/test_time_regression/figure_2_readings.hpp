@@ -68,8 +68,8 @@ const std::vector<ParamSpec> setting{
 /// worst if its loss is at least 40 times that of every other layer.
 const double worst_by = std::log(40);
 
-/// Equicorrelated noise has a share c, and 1 / Dk of the rest, along one direction. If that is most of the noise, keys
-/// are nearly one-dimensional: sharper weights help as much as slopes do, and the fixed margins of the claims fail.
+/// Equicorrelated noise has the share c + (1 - c) / Dk along one direction. If that is most of the noise, keys are
+/// nearly one-dimensional: sharper weights help as much as slopes do, and the fixed margins of the claims fail.
 inline void refuse_one_direction(const Protocol &p, double most = 0.5) {
   if (p.point && p.point->text("noise") == "equicorrelated" && p.point->real("correlation") > most)
     usage_error("equicorrelated noise of correlation <= " + number(most) +
@@ -123,7 +123,7 @@ public:
     return all;
   }
 
-  /// The losses of a reading. For every reading sequence i has setting i modulo the number of settings. Eight claims
+  /// The losses of a reading. In every reading, sequence i has setting i modulo the number of settings. Eight claims
   /// compare these losses, so they are measured once per seed and number of sequences.
   const Losses &losses(const Reading &r) const {
     static std::mutex mutex;

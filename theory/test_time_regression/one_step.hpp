@@ -25,7 +25,8 @@ struct Step {
     weighed.beta.clear(); // so that delta alone is the weight of the pair
     return memory(run("longhorn", weighed, {{"delta", number(delta)}}), s.shape);
   }
-  /// Rounding units of a step of size beta, whose residual and memory have the sizes of v and M.
+  /// Bound on the rounding error of a step of size beta, in units of eps. Its residual and memory have the sizes of v
+  /// and M.
   double units(double beta) const {
     return 8.0 * s.shape.Dk * (1 + beta * kk()) * (max_abs(M.data) + max_abs(v.data)) * (1 + max_abs(k.data)) * 4;
   }

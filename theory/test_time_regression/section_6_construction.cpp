@@ -56,7 +56,8 @@ const std::vector<ParamSpec> construction{integer_param("P", 32, 2, 512, "cue-re
                                           integer_param("d", 64, 4, 1024, "width of the embeddings"),
                                           integer_param("T", 256, 8, 4096, "steps")};
 
-/// Rounding units of sums of T inner products of rows of width d that are orthonormal up to a few eps.
+/// Bound on the rounding error of sums of T inner products, in units of eps. The rows have width d and are orthonormal
+/// up to a few eps.
 double text_units(int T, int d) { return 4.0 * T * d; }
 
 Claim orthonormal_tokens() {

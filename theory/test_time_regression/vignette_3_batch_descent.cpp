@@ -15,7 +15,8 @@ struct Loss {
     return sum;
   }
 };
-/// Rounding units of a gradient by unit differences: the largest loss involved, times the number of terms in it.
+/// Bound on the rounding error of a gradient by unit differences, in units of eps: the largest loss involved, times the
+/// number of terms in it.
 double slope_units(const Pairs &x, const Dense &M) {
   return 8.0 * x.K.rows * x.K.columns * (Loss{x}(M) + square(x.K) + square(x.V));
 }

@@ -83,8 +83,8 @@ Vector layer_results(const std::string &variant, const Sequence &s, const Assign
   all.insert(all.end(), out.state.begin(), out.state.begin() + parameters);
   return all;
 }
-/// Rounding units of all steps of the sequence: a derivative by the chain rule loses a few units for every number that
-/// it sums.
+/// Bound on the rounding error of all steps of the sequence, in units of eps. A derivative by the chain rule loses a
+/// few units for every number that it sums.
 double trained_units(const std::string &variant, const Sequence &s, const Assignments &set, size_t parameters) {
   return rounding_units(variant, s, set) * (1 + double(parameters) / s.shape.Dk) * 4;
 }

@@ -118,7 +118,8 @@ struct Pairs {
     return {std::upper_bound(all.begin(), all.end(), 1e-12 * all.back()), all.end()};
   }
   Dense read_by(const Dense &inverse) const { return quadratic_kernel(Q, K) * inverse * V; }
-  /// Rounding units: solving with k(K,K) loses as many digits as its condition number has.
+  /// Bound on the rounding error, in units of eps. Solving with k(K,K) loses as many digits as its condition number
+  /// has.
   double units() const {
     const Vector values = eigenvalues();
     return 16 * K.rows * values.back() / values.front() * frobenius_norm(quadratic_kernel(Q, K)) / values.front() *

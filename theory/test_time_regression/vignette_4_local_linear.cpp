@@ -32,14 +32,16 @@ struct LocalData {
     const Vector values = singular_values(scaled(X, 0.5));
     return int(std::count_if(values.begin(), values.end(), [&](double x) { return x > 1e-12 * values.front(); }));
   }
-  /// vbar + sign M1 dbar, with the weighted means vbar of v_i and dbar of k_i - q; Eq 54 has sign -1.
+  /// vbar + sign * M1 dbar. M = [M0 M1]; vbar and dbar are the weighted means of v_i and of k_i - q. In Eq 54 the sign
+  /// is -1.
   Dense offset_mean(const Dense &M, double sign = -1) const {
     Dense M1 = M, centre = weighted_mean(X, w);
     centre.data[0] = 0; // the contribution of X's column of ones
     return weighted_mean(V, w) + sign * M1 * centre;
   }
-  /// Rounding units of the normal equations: the square of the condition number of the scaled design matrix, relative
-  /// to the size of M. The effect of `ridge` is added, because the layer cannot run without one.
+  /// Bound on the rounding error of the normal equations, in units of eps: the squared condition number of the scaled
+  /// design matrix, times the sizes of M and X. The error that `ridge` causes is added, because the layer cannot run
+  /// without a ridge.
   double units(const Dense &M, double ridge = 0) const {
     const Vector values = singular_values(scaled(X, 0.5));
     const double largest = values.front(), least = values[rank() - 1];
@@ -48,7 +50,7 @@ struct LocalData {
   }
 };
 
-/// The constant terms M0, as one step's read.
+/// M0, the first column of M: the fit's value at the query.
 Vector constants(const Dense &M) {
   Vector M0;
   for (int i = 0; i < M.rows; ++i) M0.push_back(M(i, 0));

@@ -60,8 +60,8 @@ struct Setting {
   Vector old_value() const { return times(S, key); }
   Vector residual() const { return mix(1, value, -1, old_value()); }
 
-  /// Rounding units of a read after a few writes of strength beta: sums over the widths of S, relative to the sizes of
-  /// S and the value.
+  /// Bound on the rounding error of a read after a few writes of strength beta, in units of eps: sums over the widths
+  /// of S, times the sizes of S and the value.
   double units(double beta = 1) const {
     const double kk = inner(key, key);
     return 8.0 * S.columns * (1 + std::fabs(beta) * kk) * (spectral_norm(S) + std::sqrt(inner(value, value))) *

@@ -26,8 +26,8 @@ inline Pairs orthonormal_pairs(int n, int d, int dv, Seed seed, const std::strin
   return x;
 }
 
-/// Writes every pair once. The rows of U are the penalty directions. The last step is a call of its own, which leaves
-/// its write direction in `a`.
+/// Writes every pair once. The rows of U are the penalty directions. The last step is a separate call, after which `a`
+/// is its write direction.
 inline Vla written(const Pairs &x, const Dense &U, double lambda0, const std::string &layer = "vla") {
   const int d = x.K.columns, last = x.n() - 1;
   Vla memory(d, x.V.columns, lambda0, {{"refresh", "0"}}, layer);
@@ -48,8 +48,8 @@ inline Dense penalty(const Dense &U, double lambda0) { return lambda0 * Dense::i
 inline Dense closed_form(const Pairs &x, const Dense &M) {
   return transpose(x.V) * x.K * inverse(transpose(x.K) * x.K + M);
 }
-/// The same minimiser without normal equations: least squares on the pairs and on further rows, the root of M with
-/// values of 0.
+/// The same minimiser without normal equations: least squares on the pairs and on further rows. These are the rows of a
+/// square root of M; their values are 0.
 inline Dense minimiser(const Pairs &x, const Dense &M) {
   const Dense root = transpose(cholesky(M)); // M = root^T root
   Dense design(x.n() + M.rows, M.rows), values(x.n() + M.rows, x.V.columns);
@@ -59,7 +59,7 @@ inline Dense minimiser(const Pairs &x, const Dense &M) {
   return transpose(pseudo_inverse(design) * values);
 }
 
-/// Rounding units of states and reads after these pairs.
+/// Bound on the rounding errors of states and reads after these pairs, in units of eps.
 inline double pair_units(const Pairs &x, double lambda0) {
   return step_units(x.n(), x.K.columns, lambda0) * (1 + max_abs(x.V.data));
 }

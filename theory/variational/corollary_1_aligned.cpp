@@ -147,8 +147,9 @@ Claim non_expansive_threshold() {
   return measure(c, [](Points &points) {
     double low = 0.05, high = 0.2; // the sum falls as lambda0 grows
     for (int i = 0; i < 36; ++i) (worst_sum((low + high) / 2) > 2 ? low : high) = (low + high) / 2;
-    // Errors are far below this: the second eigenvalue moves the sum by its own size over lambda0, the search ends
-    // within 1e-8 of a maximum that is flat to second order, and the sum has slope -7 in lambda0.
+    // All errors are far below this. The second eigenvalue changes the sum by its own size divided by lambda0. The
+    // search ends within 1e-8 of the maximum, which changes the sum by the order of 1e-16. The sum has the slope -7 in
+    // lambda0, so its error is divided by 7.
     const double allowed = 1e-10;
     const auto lambda = [](double value) { return labels({{"lambda0", num(value)}}); };
     points.at(labels({{"s", num(1)}}));

@@ -7,14 +7,14 @@ namespace recollect::theory {
 namespace {
 const ParamSpec cosine = real_param("c", 0, -0.99, 0.99, "a . k of every step");
 
-/// The angle of the vector of the plane that J stretches most, i.e. of the top eigenvector of the symmetric J^T J.
+/// The angle of the vector in the plane that J stretches most: the top eigenvector of J^T J.
 double stretched_angle(const Dense &J) {
   const Dense G = transpose(J) * J;
   return std::atan2(2 * G(0, 1), G(0, 0) - G(1, 1)) / 2;
 }
 
-/// The norm of the product of the layer's Jacobians over steps in the plane with these a . k. If `turned`, every step
-/// stretches the direction into which the step before it has stretched.
+/// The norm of the product of the layer's Jacobians. The steps lie in the plane and have these values of a . k. If
+/// `turned`, each step stretches most the direction into which the steps before it have stretched.
 double chain_norm(const Vector &cosines, bool turned) {
   Vla layer(2, 1, 1);
   layer.chain = Dense::identity(2);

@@ -15,7 +15,7 @@ Vector entries(const Affine &x) {
   return all;
 }
 
-/// Rounding units of products of three d x d matrices.
+/// Bound on the rounding error of products of three d x d matrices, in units of eps.
 double units_of(const Affine &a, const Affine &b, const Affine &c) {
   const auto size = [](const Affine &x) { return frobenius_norm(x.F) + frobenius_norm(x.G) + 1; };
   return 16.0 * a.F.rows * size(a) * size(b) * size(c);
@@ -123,7 +123,8 @@ template <class N> Map<N> then(const Map<N> &first, const Map<N> &second) {
     for (size_t j = 0; j < both.G[i].size(); ++j) both.G[i][j] = both.G[i][j] + second.G[i][j];
   return both;
 }
-/// All prefixes in place, by an up- and a down-sweep over a power of two of maps (Brent and Kung); returns the rounds.
+/// Computes all prefixes in place, by an up- and a down-sweep (Brent and Kung). The number of maps must be a power of
+/// two. Returns the number of rounds.
 template <class N> int scan(std::vector<Map<N>> &x) {
   int rounds = 0;
   for (size_t half = 1; half < x.size(); half *= 2, ++rounds)

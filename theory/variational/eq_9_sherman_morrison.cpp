@@ -152,7 +152,8 @@ Deltas of_one(int d, double lambda0, Real real, Seed seed) {
   return worst;
 }
 double repeated_law(double lambda0, int t) { return 1 + 1 / (lambda0 + t - 1); }
-/// In units of float64. An update rounds d^2 entries of size 1/lambda0; later updates shrink the errors along u.
+/// Bound on the rounding error of delta, in units of float64's eps. An update rounds d^2 entries of size 1/lambda0;
+/// later updates shrink the errors along u.
 double delta_units(int d, double lambda0, Real real) {
   return 8.0 * d / lambda0 * epsilon_of(real) / epsilon_of(Real::f64);
 }

@@ -166,7 +166,7 @@ Claim deltanet_bounded() {
   return measure(c, [](Points &points, const Protocol &protocol, int d, double beta) {
     const int dv = 3;
     const double v2 = 2;
-    // E|S_t|^2 = factor E|S_{t-1}|^2 + E|v|^2: T steps from 0 are 1 - factor^T of the limit.
+    // E|S_t|^2 = factor E|S_{t-1}|^2 + E|v|^2. So from S_0 = 0, T steps reach the fraction 1 - factor^T of the limit.
     const double factor = beta * beta + (1 - 2 * beta) / d, limit = v2 / (1 - factor);
     const int T = int(std::ceil(std::log(1e-4) / std::log(factor)));
     const Stream keys(protocol.seed, "eq 4/keys", d), values(protocol.seed, "eq 4/values", d);
@@ -182,7 +182,7 @@ Claim deltanet_bounded() {
         {"cross term dropped", v2 / (1 - beta * beta - 1.0 / d)},
         {"Gated DeltaNet: $beta^2 (1 - 1/d)$", v2 / (1 - beta * beta * (1 - 1.0 / d))}};
     auto settles = points.condition("$E|S|^2 -> E|v|^2 / (1 - beta^2 - (1 - 2 beta) / d)$", settled(limit));
-    for (const auto &[name, other] : others) // those that differ by 13 standard errors of the quick suite
+    for (const auto &[name, other] : others) // only laws that differ by 13 standard errors of the quick suite
       if (std::fabs(other / limit - 1) > 0.065) settles.but_not(name, settled(other));
   });
 }

@@ -10,7 +10,9 @@ namespace recollect::theory {
 /// The accuracy of answering with a random one of the values.
 inline double random_law(double n, double V) { return 1 / n + (1 - 1 / n) / V; }
 
-/// The mean of the largest count / n: P(no count exceeds m) = n! / V^n [x^n] (sum_{j <= m} x^j / j!)^V.
+/// The accuracy of answering with the most frequent of the n values: the mean of the largest count, divided by n. It
+/// follows from P(no count exceeds m) = n! / V^n [x^n] (sum_{j <= m} x^j / j!)^V, where [x^n] takes the coefficient of
+/// x^n.
 inline double frequent_law(int n, int V) {
   double mean = 0;
   for (int m = 0; m < n; ++m) {

@@ -82,7 +82,7 @@ Claim output_scale() {
         sum = combine(1, sum, 1, phi);
         law[step] = s.v[step] * norm(phi) / inner(phi, sum), undivided[step] = s.v[step] / inner(phi, sum);
         if (t <= T / 2) continue;
-        // phi.z_t has the term |phi|^2 and t - 1 of independent keys; E|phi| is about sqrt(d m2).
+        // phi.z_t is |phi|^2 plus t - 1 inner products of phi with independent keys; E|phi| is about sqrt(d m2).
         shrinkage.push_back(s.v[step] / reads[step] / t);
         predicted += ((t - 1) * mean * d * direction.value + std::sqrt(d * square)) / t;
       }
@@ -178,7 +178,7 @@ Claim khat() {
     const Integral direction = mean_direction(d);
     const double positive = d * direction.value * direction.value, bias = 2 * d * direction.value * direction.error,
                  limit = std::pow(elu1_mean(), 2) / elu1_mean_square();
-    // A tenth of the wanted error tells the law at this width from its limit.
+    // With a tenth of the usual error the mean distinguishes the law at this width from its limit in wide heads.
     const Mean algorithm = mean("elu", 1, wanted_sensitivity(protocol) / 10),
                text = mean("identity", 1, wanted_sensitivity(protocol) / 4),
                spread = mean("identity", 2, wanted_sensitivity(protocol));

@@ -154,8 +154,8 @@ Vector plane_keys(double cosine, int n) {
   if (n == 3) append_row(keys, unit({-1, 2}));
   return keys;
 }
-/// The errors of one pass over the keys with u = k, after `passes` such passes. They begin with the A that `seen`
-/// passes leave.
+/// Runs `passes` + 1 passes over the keys with u = k, and returns the errors of the last pass. The run starts with the
+/// A that `seen` such passes would leave.
 Vector errors_after(const Vector &keys, const Vector &values, double seen, int passes) {
   Vla layer(2, 1, lambda0);
   const Dense K(int(values.size()), 2, keys);
@@ -181,9 +181,9 @@ Claim consistent_data() {
     const double cosine = p.real("cosine"), law = 1 - std::sqrt(1 - cosine * cosine);
     const Vector keys = plane_keys(cosine, 2), three = plane_keys(cosine, 3);
     if (std::fabs(cosine) < 0.1) usage_error("nearly orthogonal keys leave no error after two passes");
-    // The values are 0, which S = 0 fits. The error starts at S_0 k and therefore keeps all its digits however small it
-    // becomes. After N passes M is N K^T K up to one pass and lambda0. Hence a_i differs from its limit, along the dual
-    // vector of k_i, by (1 + lambda0) / N divided by 1 - |cosine|, the least eigenvalue of K^T K.
+    // The values are 0, which S = 0 fits. So the error starts at S_0 k, and it keeps all its digits however small it
+    // becomes. After N passes, M differs from N K^T K by lambda0 and at most one pass. Hence a_i differs from its
+    // limit, along the dual vector of k_i, by (1 + lambda0) / N divided by 1 - |cosine|, the least eigenvalue of K^T K.
     for (double seen : {1e3, 1e6}) {
       const auto error = [&](int passes) { return errors_after(keys, {0, 0}, seen, passes)[0]; };
       const double factor = error(13) / error(12), off = (1 + lambda0) / seen / (1 - std::fabs(cosine));

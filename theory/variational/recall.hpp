@@ -103,8 +103,8 @@ inline double recall_units(const Memories &x, const Reader &r) {
   return 4 * step_units(x.n, x.d, lambda, std::max(1.0, r.parameter * r.parameter));
 }
 
-/// The share of pairs, of the first `asked` of every memory, whose read has a larger inner product with their own unit
-/// value than with any other.
+/// The accuracy over the first `asked` pairs of every memory. A pair is recalled if its read has a larger inner product
+/// with its own unit value than with any other.
 inline double accuracy(const Vector &reads, const Memories &x, int asked = 0) {
   if (asked == 0) asked = x.n;
   int right = 0;

@@ -15,7 +15,8 @@ Vector layer_on(const std::string &variant, const Pairs &x, double beta, const A
   return results_of(variant, s, set);
 }
 Assignments fixed(double lambda0) { return {{"phi", "identity"}, {"refresh", "0"}, {"lambda0", number(lambda0)}}; }
-/// Rounding units. Every step nearly is a projection, which does not magnify earlier errors; so they add up.
+/// Bound on the rounding error, in units of eps. Every step is nearly a projection, which does not magnify earlier
+/// errors. So the errors of the steps only add up.
 double units(const Pairs &x, double lambda0) {
   return 64.0 * x.n() * x.K.columns * (1 + max_abs(x.V.data)) / std::min(1.0, lambda0);
 }

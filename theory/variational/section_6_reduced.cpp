@@ -8,10 +8,10 @@
 namespace recollect::theory {
 namespace {
 constexpr int pairs = 6, vocabulary = 16;
-/// The best answer that does not look at the key: the most frequent of the context's 6 values. Values are the 7 tokens
-/// 8 to 14; 15 separates.
+/// The accuracy of the best answer that ignores the key: the most frequent of the context's 6 values. The values are 7
+/// tokens, 8 to 14; token 15 is the separator.
 double blind() { return frequent_law(pairs, vocabulary / 2 - 1); }
-/// The accuracy of a model that recalls this part of the answers that a guess misses.
+/// The accuracy of a model that recalls this part of the answers on which blind() is wrong.
 double recalled(double part) { return blind() + part * (1 - blind()); }
 
 struct Variation {

@@ -41,8 +41,8 @@ inline Draw draw(const Reading &r, int steps, Seed seed, std::uint64_t run) {
   return x;
 }
 
-/// A step of the reading on vla_unnormalized, which normalises nothing. If the reading normalises a, a scaled A does
-/// so.
+/// One step of the reading. The layer is vla_unnormalized, which normalises nothing. If the reading normalises a = A k,
+/// the write uses another matrix, which maps k to a / |a|; then A is restored.
 inline void step(Vla &layer, const Reading &r, const Vector &k, const Vector &u) {
   if (!r.unit_a) return layer.step(k, u, {0.0});
   layer.update_inverse(u);
@@ -56,8 +56,9 @@ inline double predicted_norm(const VlaAlgebra &run, const Reading &r, const Vect
   const Vector a = r.unit_a ? unit(run.a) : run.a;
   return largest_stretch(inner(a, k), norm(a) * norm(k));
 }
-/// |J| by power iteration from k, in the plane of the two singular values other than 1: the error falls by (1 / |J|)^2
-/// < 1/30.
+/// |J| by power iteration from k. The iteration stays in the plane of a and k. There one singular value of J is |J|,
+/// the other at most 1. So each iteration multiplies the error of the vector by at most 1 / |J|^2, which is below 1/30
+/// here.
 inline double power_norm(const Dense &J, Vector x) {
   for (int i = 0; i < 14; ++i) x = times(transpose(J), times(J, unit(x)));
   return norm(times(J, unit(x)));

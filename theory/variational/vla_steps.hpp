@@ -105,7 +105,8 @@ inline Dense vla_jacobian_of(const Vector &a, const Vector &k, const std::string
   return one.chain;
 }
 
-/// Rounding units after T updates of width d: M_t has a condition number of at most 1 + T |u|^2 / lambda0.
+/// Bound on the rounding error after T updates of width d, in units of eps. The condition number of M_t is at most 1 +
+/// T |u|^2 / lambda0.
 inline double step_units(int T, int d, double lambda0, double u_square = 1) {
   return 16.0 * d * T * (1 + T * u_square / lambda0);
 }

@@ -90,7 +90,7 @@ inline Dense reads_after(const std::string &variant, const Dense &keys, const De
   return {queries.rows, values.columns, {o.begin() + values.data.size(), o.end()}};
 }
 
-/// The rounding units of a sum of n terms of this size.
+/// Bound on the rounding error of a sum of n terms of this size, in units of eps.
 inline double sum_units(int n, const Dense &keys, const Dense &values) {
   return 4.0 * n * std::max(1.0, max_abs(keys.data)) * max_abs(keys.data) * max_abs(values.data);
 }

@@ -77,8 +77,9 @@ Claim growth() {
   });
 }
 
-/// Reads at one key k, t = 1 ... T, divided by |k|, while v or -v is written at k. Every S_t is a multiple of v k^T, so
-/// that the size of a read is the norm of S_t. `negative(t)` says which writes are -v.
+/// The largest read at one key k over t = 1 ... T, while v or -v is written at k. It is divided by |k| for linear
+/// attention, and by kappa(k,k) for the exp kernel. Every S_t is a multiple of v phi(k)^T, so that the size of a read
+/// measures the norm of S_t. `negative(t)` says which writes are -v.
 double largest_norm(const std::string &variant, const Vector &k, const Vector &v, int T,
                     const std::function<bool(int)> &negative) {
   Sequence s = of_shape({1, 1, T, int(k.size()), int(v.size())});

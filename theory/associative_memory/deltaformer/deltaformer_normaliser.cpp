@@ -78,7 +78,7 @@ Claim eq94_is_another_model() {
     // rounding of sums over T terms, which T rows of decreasing size pass on
     points.rounding(8.0 * T * T * max_abs(scaled.data));
     points.statement("$u_T$, factor from channel 1", eq94, scaled);
-    // Ones in all u before T (v_1 = 1 and v_t = 2) and v_T = 0 leave u_T = -(row sum).
+    // With v_1 = 1 and then v_t = 2, every u before T is 1. With v_T = 0, u_T is then -(row sum).
     Dense ones(T, 1, Vector(T, 2.0));
     ones.data.front() = 1, ones.data.back() = 0;
     const auto row_sum = [&](const char *kappa) { return -last_written(k, ones, kappa)(0, 0); };
@@ -143,8 +143,8 @@ Claim indices_of_z() {
   });
 }
 
-/// One pair is written `writes` times. The residual v - S phi after the last write, divided by the residual before that
-/// write. kappa2 is the same kernel as kappa1, so that o_t = S phi(k).
+/// The residual v - S phi after the last of `writes` writes of one pair, divided by the residual before that write.
+/// kappa2 is the same kernel as kappa1, so that o_t = S phi(k).
 double residual_factor(double square_norm, double step, int writes) {
   Sequence s = stored({1, 1, writes, 1, 1}, Vector(writes, std::sqrt(square_norm)), Vector(writes, 1.0), step);
   s.alpha = s.beta;
@@ -183,8 +183,8 @@ Claim stability() {
     const double kappa = std::exp(square), factor = 1 - step * kappa;
     if (std::fabs(factor) < 0.01) usage_error("one write meets the value: there is no residual to follow");
     const int writes = 6;
-    // The residual after m writes is factor^m. It is read as 1 - o, which loses kappa m units of the largest u, or of
-    // 1.
+    // The residual after m writes is factor^m. It is computed as 1 - o. The rounding error of 1 - o is kappa m units of
+    // the largest u, or of 1 if that is larger.
     const double largest = std::max(1.0, std::pow(std::fabs(factor), writes)),
                  smallest = std::min(1.0, std::pow(std::fabs(factor), writes));
     points.at(Params(p).set("writes", writes));

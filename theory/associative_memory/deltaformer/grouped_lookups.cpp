@@ -25,8 +25,8 @@ double fitted(double x, int derivative = 0) {
   return sum;
 }
 
-/// Rounding units of f near the four points, from the largest term of f. The weights are accurate to cond(M) = 1e5
-/// units.
+/// Bound on the rounding error of f near the four points, in units of eps, from the largest term of f. The weights are
+/// accurate to cond(M) = 1e5 units.
 double fit_units() {
   const Vector a = fitted_weights(), s = singular_values(fit_matrix());
   double largest = 0;

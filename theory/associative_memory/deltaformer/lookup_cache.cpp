@@ -46,7 +46,8 @@ struct HandOver {
     }
     return later_reads(keys, values, lookups, true);
   }
-  /// The number of values in the cache whose change changes a later read.
+  /// The number of values in the cache on which later reads depend. Each value is changed alone; it counts if a later
+  /// read changes.
   int numbers_in_use() const {
     const Cache held = cache(groups);
     const Vector reads = from(held);

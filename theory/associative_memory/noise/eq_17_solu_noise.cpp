@@ -84,12 +84,12 @@ Ratios ratios(const KernelLaw &first, const KernelLaw &second, int d, std::uint6
 }
 Point below_one(Integral ratio) { return at_most_point(ratio.value, 1, ratio.error); }
 
-/// A wrong law of the ratio at a width.
+/// A wrong law of the ratio, as a function of the width d.
 struct Rival {
   std::string name;
   double (*ratio)(double d);
 };
-/// Both readings of the ratio to ReLU's noise at this width.
+/// Adds the points of one width: the noise of `first` divided by ReLU's, for |k_i|^2 = d and averaged over k_i.
 Ratios over_relu(Points &points, const KernelLaw &first, int d, const Rival &of_probe, const Rival &of_mean,
                  std::uint64_t seed) {
   const KernelLaw relu = relu_law();
@@ -103,8 +103,8 @@ Ratios over_relu(Points &points, const KernelLaw &first, int d, const Rival &of_
   return r;
 }
 
-/// The noise of `first` is below ReLU's. This is tested as a statement about every width, which fails at d = 4, and as
-/// a limit, which holds in each reading from some width on.
+/// The claim that the noise of `first` is below ReLU's. It is tested as a statement about every width, which fails at
+/// d = 4, and as a limit. For |k_i|^2 = d, and for the average over k_i, the limit holds from some width on.
 Claim below_relu(ClaimBuilder c, const KernelLaw &first, const Rival &of_probe, const Rival &of_mean,
                  const std::function<void(Points &, const Protocol &)> &more = {}) {
   const int mean_from = 7;

@@ -20,14 +20,16 @@ Integral excess(double s) {
   return all;
 }
 
-/// Inverse SNR over ReLU's, which is 1 / (2 d) per pair: E[silu(X)^2] / silu(d)^2 times 2 d.
+/// SiLU's inverse SNR divided by ReLU's. Per pair SiLU's is E[silu(X)^2] / silu(d)^2 with X ~ N(0, d), and ReLU's is
+/// 1 / (2 d).
 Integral over_relu(double d) {
   const Integral more = excess(d);
   const double own = sigmoid(d) * d, scale = 2 * d / (own * own);
   return {scale * (d / 2 + more.value), scale * more.error + 1e-12};
 }
 
-/// d^(3/2) (1 - ratio): 2 / sqrt(2 pi) times pi^2/3 - 7 pi^4 / (30 d) + ..., from the even moments of the logistic law.
+/// The law of d^(3/2) (1 - ratio), where ratio is over_relu(): 2 / sqrt(2 pi) (pi^2/3 - 7 pi^4 / (30 d) + ...). The
+/// coefficients come from the even moments of the logistic distribution.
 double lack(double d) { return 2 / std::sqrt(2 * M_PI) * (std::pow(M_PI, 2) / 3 - 7 * std::pow(M_PI, 4) / (30 * d)); }
 double next_term(double d) { return 2 / std::sqrt(2 * M_PI) * 31 * std::pow(M_PI, 6) / (21 * 8 * d * d); }
 

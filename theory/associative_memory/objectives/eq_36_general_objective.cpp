@@ -29,7 +29,8 @@ Dense descended(const Recurrence &r, double half = 0.5, double sign = 1) {
   });
 }
 
-/// Rounding units of `descended` and of A S B + C: both are sums of S.size() products of terms up to (|S|+1)^2 |A||B|.
+/// Bound on the rounding errors of `descended` and of A S B + C, in units of eps. Both are sums of S.size() products of
+/// terms up to (|S|+1)^2 |A||B|.
 double units(const Recurrence &r) {
   const double s = frobenius_norm(r.S) + 1;
   return 8.0 * r.S.data.size() * (s * s * (1 + frobenius_norm(r.A) * frobenius_norm(r.B)) + s * frobenius_norm(r.C));

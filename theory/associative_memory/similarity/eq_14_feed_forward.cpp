@@ -33,7 +33,8 @@ Dense gated(Dense a, const Dense &b) {
   return a;
 }
 
-/// Rounding units of sums of m terms, each a value times one or two inner products of d terms.
+/// Bound on the rounding error of sums of m terms, in units of eps. Each term is a value times one or two inner
+/// products of d terms.
 double units_of(const Network &n) {
   const double d = n.WK.columns, score = d * max_abs(n.x.data) * std::max(max_abs(n.WK.data), max_abs(n.WG.data));
   return 4 * (n.WK.rows + d) * n.WK.rows * max_abs(n.WV.data) * (1 + score) * (1 + score);

@@ -18,7 +18,8 @@ std::vector<ParamSpec> sequence_params(int T) {
   return {steps_param(T, 2, 256), key_width_param(8, 2, 64), value_width_param(4, 2, 64)};
 }
 
-/// Rounding units of reads: each read is a sum over T steps, whose weights come from scores of d terms.
+/// Bound on the rounding error of a read, in units of eps. A read is a sum over T steps, and its weights come from
+/// scores of d terms.
 double read_units(const Sequence &s, const Vector &o) {
   return 16.0 * (s.shape.T + s.shape.Dk) * (1 + max_abs(s.q) * max_abs(s.k) * std::sqrt(s.shape.Dk)) * max_abs(o);
 }

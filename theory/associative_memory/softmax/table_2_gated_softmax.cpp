@@ -82,7 +82,7 @@ Claim gated_softmax_row() {
     const double S = frobenius_norm(s.S) + 1,
                  size = 16.0 * s.S.data.size() * (S * S + S * std::sqrt(inner(s.phi, s.phi) * inner(s.v, s.v)));
     const Dense next = layer_step(s), printed = descended(s, as_printed), limit = descended(s, at_infinity);
-    // The factor by which the objective keeps each row, minus the factor by which the layer keeps it.
+    // The factor by which the objective's step multiplies each row of S, minus the factor by which the layer does.
     const auto beyond = [&](const Dense &other) { return minus(row_factors(s, other), row_factors(s, next)); };
     points.rounding(size).statement("$S_t$ against $S - dL/dS$ as printed", next.data, printed.data);
     points
