@@ -95,9 +95,8 @@ Action add_verify(CLI::App &app) {
   c.add_option("--suite", flags->suite, "quick, full, or the path of a TOML suite")->capture_default_str();
   flags->seed_option = c.add_option("--seed", flags->seed, "seed of every random input")->capture_default_str();
   c.add_option("--point", flags->points,
-               "measure at name=value,name=value,... and print a table against the law; a value may be a range, as in "
-               "n=8:32:*2, "
-               "where every combination is measured (repeatable)")
+               "measure at name=value,name=value,... and print measured and predicted values; if a value is a range, "
+               "as in n=8:32:*2, every combination is measured (repeatable)")
       ->expected(1)
       ->take_all();
   flags->shard.add(c);
