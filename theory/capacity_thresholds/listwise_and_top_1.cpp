@@ -75,11 +75,11 @@ Claim capacity_listwise() {
     const int memories = protocol.full() ? 1024 : 128;
     const Margins small = margins(16, 8, 8 * memories, protocol.seed), large = margins(64, 16, memories, protocol.seed);
     points.at(place(64, 16));
-    points.statement("share of values ahead at $n / d^2 = 1/4$: $n = 64$ less $n = 16$",
+    points.statement("share of values ahead at $n / d^2 = 1/4$: share at $n = 64$ minus share at $n = 16$",
                      at_most_point(difference(large.ahead, small.ahead), 0));
     points.wrong_system("$n / d$ in place of $n / d^2$: $n = 64$ at $d = 32$, $n = 16$ at $d = 8$",
                         at_least_point(difference(margins(64, 32, memories, protocol.seed).ahead, small.ahead), 0));
-    points.wrong_system("share of values ahead at $d = 8$: $n = 64$ less $n = 16$",
+    points.wrong_system("share of values ahead at $d = 8$: share at $n = 64$ minus share at $n = 16$",
                         at_most_point(difference(margins(64, 8, memories, protocol.seed).ahead, small.ahead), 0));
   });
   return measure(c, [](Points &points, const Protocol &protocol, int d) {
@@ -121,8 +121,9 @@ Claim capacity_top_1() {
     for (size_t i = 0; i + 1 < sizes.size(); ++i) {
       points.at(labels({{"n", num(sizes[i + 1])}}));
       const Mean fall = difference(flat[i + 1], flat[i]), rise = difference(grown[i + 1], grown[i]);
-      points.statement("share of first places at $d^2 = 4 n$: n pairs less $n / 4$ pairs", at_most_point(fall, 0));
-      points.statement("share of first places at $d^2 = 8 n ln n$: n pairs less $n / 4$ pairs",
+      points.statement("share of first places at $d^2 = 4 n$: share of $n$ pairs minus share of $n / 4$ pairs",
+                       at_most_point(fall, 0));
+      points.statement("share of first places at $d^2 = 8 n ln n$: share of $n$ pairs minus share of $n / 4$ pairs",
                        at_least_point(rise, 0));
       points.wrong_system("$d^2 = 4 n$: the share rises", at_least_point(fall, 0));
       points.wrong_system("$d^2 = 8 n ln n$: the share falls", at_most_point(rise, 0));

@@ -7,8 +7,8 @@
 #include <cmath>
 
 namespace recollect::theory {
-/// exp(A) of a small matrix: Taylor's series of A / 2^s, |A / 2^s| <= 1/16, squared s times. Its error is below
-/// 2^s rounding units of |exp(A)| and 16^-12 / 12!.
+/// exp(A) of a small matrix: Taylor's series of A / 2^s, |A / 2^s| <= 1/16, squared s times. Its error is below 2^s eps
+/// |exp(A)|, by rounding, plus 16^-12 / 12!, by the end of the series.
 inline Dense exponential(Dense A) {
   int halvings = 0;
   for (double size = frobenius_norm(A); size > 1.0 / 16; size /= 2) ++halvings;
@@ -53,8 +53,9 @@ struct HeldTokens {
   Vector key(int t) const { return column(k.data, t, k.columns).data; }
   Vector value(int t) const { return column(v.data, t, v.columns).data; }
 
-  /// Rounding units of `exact`. It squares a matrix at most 4 + log2(beta (|k|^2 + |k|)) times per token, which doubles
-  /// rounding errors each time; the flow itself does not expand, and its states have the size of S and v / |k|.
+  /// Bound on the rounding error of exact(), in units of eps. exact() squares a matrix at most 4 + log2(beta (|k|^2 +
+  /// |k|)) times per token, and each time rounding errors double. The flow itself does not expand, and its states have
+  /// the size of S and v / |k|.
   double units(double beta) const {
     const double norm = std::sqrt(inner(key(0), key(0)));
     return 16.0 * k.rows * (k.columns + 8) * (16 + 32 * beta * (norm * norm + norm)) *

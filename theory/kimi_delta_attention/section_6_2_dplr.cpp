@@ -72,7 +72,7 @@ Claim kda_gradient_step() {
     Sequence stronger = s;
     for (double &beta : stronger.beta) beta *= 1.1;
     points
-        .statement("S' less the gradient of $beta |S' k - v|^2 / 2$, S' the decayed state",
+        .statement("S' minus the gradient of $beta |S' k - v|^2 / 2$, S' the decayed state",
                    kda.against(descend(1, true), factor))
         .but_not("the gradient at the state before its decay", kda.against(descend(1, false), factor))
         .but_not("the loss without its $1/2$", kda.against(descend(2, true), factor));

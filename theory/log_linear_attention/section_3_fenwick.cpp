@@ -35,7 +35,7 @@ Claim log_linear_states() {
       all.push_back(t);
     }
     const int power = 1 << int(std::log2(double(T)));
-    points.statement("number of states less $floor(log2 t) + 1$: the largest over t", at_most_point(excess, 0, 0));
+    points.statement("number of states minus $(floor(log2 t) + 1)$: the largest over t", at_most_point(excess, 0, 0));
     points.rounding(1);
     points.obligation("number of states: 1 plus the ones in the binary form of $t - 1$", counts, ones)
         .but_not("$floor(log2 t) + 1$ at every t", logs);

@@ -29,9 +29,9 @@ Claim recall_state_bits() {
     }
     const Written narrow = write_all("delta_net", N, N - 1);
     points.rounding(1);
-    points.obligation("a key channel fewer: share of assignments misread", narrow.misread(N - 1), 0.5);
-    points.wrong_system("a key channel fewer: bits of its states", at_least_point(bits(narrow), N, 1e-12));
-    points.wrong_system("a key channel fewer: it recalls all", 1 + narrow.misread(N - 1), 1);
+    points.obligation("one key channel fewer: share of assignments that are misread", narrow.misread(N - 1), 0.5);
+    points.wrong_system("one key channel fewer: bits of its states", at_least_point(bits(narrow), N, 1e-12));
+    points.wrong_system("one key channel fewer: it recalls all", 1 + narrow.misread(N - 1), 1);
   });
 }
 } // namespace

@@ -44,8 +44,8 @@ Claim setup() {
 
 const std::vector<ParamSpec> length{integer_param("T", 512, 512, 2048, "steps")};
 const Assignments two_bases{{"storage", "cues"}}, random_tokens{{"embedding", "unit"}};
-const char *const two_bases_text = "cues from two orthonormal bases, pairs of cue and response stored";
-const char *const random_text = "random unit tokens, all bigrams stored";
+const char *const two_bases_text = "cues from two orthonormal bases, only pairs of cue and response stored";
+const char *const random_text = "random unit vectors as tokens, all bigrams stored";
 
 Texts texts(const Protocol &protocol, int P, int T, const Assignments &set) {
   return {protocol.full() ? 96 : 24, P, width, T, set, protocol.seed};
@@ -54,8 +54,9 @@ Texts texts(const Protocol &protocol, int P, int T, const Assignments &set) {
 Claim linear_fails() {
   ClaimBuilder c("mqar-p128-linear-fails", "003 §6 (untrained)");
   c.says("Linear attention does not solve MQAR perfectly with $P = 128$ cues in $d = 64$ dimensions.");
-  c.exactly("Without training, at $T = 512$, the share of right answers is .96 for cues from two orthonormal bases "
-            "with pairs of cue and response stored. It is .70 for random unit tokens with all bigrams stored.");
+  c.exactly("Without training, at $T = 512$, the share of right answers is .96 if the cues come from two orthonormal "
+            "bases and only pairs of cue and response are stored. It is .70 if the tokens are random unit vectors and "
+            "all bigrams are stored.");
   c.runs({"linear"}), c.draws({"mqar"}), c.takes(length);
   return measure(c, [](Points &points, const Protocol &protocol, int T) {
     const auto share = [&](int P, const Assignments &set) {
@@ -64,7 +65,7 @@ Claim linear_fails() {
     points.statement(two_bases_text, at_most_point(share(pairs, two_bases), 0.97));
     points.wrong_system("one basis, $P = 64$", at_most_point(share(width, two_bases), 0.97));
     points.statement(random_text, at_most_point(share(pairs, random_tokens), 0.85));
-    points.wrong_system("random unit tokens, $P = 16$", at_most_point(share(pairs / 8, random_tokens), 0.85));
+    points.wrong_system("random unit vectors as tokens, $P = 16$", at_most_point(share(pairs / 8, random_tokens), 0.85));
   });
 }
 
@@ -73,8 +74,9 @@ Claim rls_above_linear() {
   c.says("With $P = 128$ cues in $d = 64$ dimensions RLS improves upon linear attention, by accounting for the key "
          "covariance.");
   c.exactly("On the same texts, at $T = 512$ and without training, RLS has a higher share of right answers than linear "
-            "attention: by .03 for cues from two orthonormal bases with pairs of cue and response stored, by .16 for "
-            "random unit tokens with all bigrams stored. A large ridge, which hides the covariance, removes the gain.");
+            "attention. The gain is .03 if the cues come from two orthonormal bases and only pairs of cue and response "
+            "are stored. It is .16 if the tokens are random unit vectors and all bigrams are stored. A large ridge, "
+            "which hides the covariance, removes the gain.");
   c.runs({"linear", "rls"}), c.draws({"mqar"}), c.takes(length);
   return measure(c, [](Points &points, const Protocol &protocol, int T) {
     for (const auto &[set, name, margin] :
@@ -95,10 +97,10 @@ Claim rls_not_exact() {
   ClaimBuilder c("mqar-p128-rls-not-exact", "003 §6 (untrained)");
   c.says("RLS solves MQAR with $P = 128$ cues in $d = 64$ dimensions, regardless of the text's length, for any "
          "embeddings.");
-  c.exactly(
-      "On random unit tokens, with all bigrams stored, RLS misses some answers, and more in longer texts: the share of "
-      "right answers is .98, .87 and .80 at $T = 256$, 512 and 1024. The reason is that no 64 x 64 memory interpolates "
-      "more than 64 generic pairs. Least squares leaves a squared error of $1 - d / P$ of $|V|^2$.");
+  c.exactly("If the tokens are random unit vectors and all bigrams are stored, RLS misses some answers, and more in "
+            "longer texts: the share of right answers is .98, .87 and .80 at $T = 256$, 512 and 1024. The reason is "
+            "that no 64 x 64 memory interpolates more than 64 generic pairs. Least squares leaves a squared error of $1 "
+            "- d / P$ of $|V|^2$.");
   c.because("The paper's statement is about trained embeddings, which need not be generic. On the embeddings of "
             "mqar_p128_rls_construction RLS is exact at every length.");
   c.is_refuted(

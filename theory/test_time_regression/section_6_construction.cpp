@@ -134,7 +134,7 @@ Claim as_many_as_channels() {
     points.statement("all bigrams, $P = d$: $y = n_j v_j$", read(d, {}));
     points.statement("all bigrams, the response to a cue is the next cue: accuracy",
                      accuracy({{"responses", "shifted"}}));
-    points.statement("all bigrams, random unit tokens: accuracy", accuracy({{"embedding", "unit"}}));
+    points.statement("all bigrams, random unit vectors as tokens: accuracy", accuracy({{"embedding", "unit"}}));
     points.condition("pairs of cue and response, $P = d$: $y = n_j v_j$", read(d, cues));
     points.wrong_system("pairs of cue and response, $P = d + 1$", read(d + 1, cues));
     points.obligation("all bigrams, $P = d / 2$: $y = n_j v_j$", read(d / 2, {}));

@@ -110,7 +110,7 @@ Claim start_bias() {
     // P falls from 1 / delta to its final size; the reference solution loses the square of K's condition number.
     points.rounding(rounding_units("rls", s, set) + solved_units(x.K, x.best()) * std::pow(1 + values.front(), 2));
     points.statement("RLS from $P_0 = I / delta$ is Eq 11", S, x.best());
-    auto distance = points.limit("RLS less Eq 11 is $-delta M (K^T K + delta I)^{-1}$", S, Bias{}.memory(x, delta))
+    auto distance = points.limit("RLS minus Eq 11 is $-delta M (K^T K + delta I)^{-1}$", S, Bias{}.memory(x, delta))
                         .but_not("twice that", Bias{2, 1}.memory(x, delta));
     const Dense other = memory(run("mesa", s, {{"ridge", number(2 * delta)}}), s.shape) *
                         inverse(x.gram() + 2 * delta * Dense::identity(x.K.columns));

@@ -57,7 +57,7 @@ Claim product_sequence() {
     points.wrong_system("linear attention", every(n, "linear", s), law);
     const Dense less_I = transition("delta_net", slice_steps(s, 0, n)) - Dense::identity(shape.Dk);
     points.rounding(0)
-        .statement("rank of the transition less I", rank(less_I, 1e-9), n)
+        .statement("rank of the transition minus I", rank(less_I, 1e-9), n)
         .but_not("1, as for one step", 1);
     // The layer DeltaProduct, two keys per token (w, then k) with one value and one strength.
     const Sequence pair = random_sequence(shape, seed);
@@ -108,7 +108,7 @@ Claim same_pair() {
     const auto collapsed = [&](double beta, double kk) { return (1 - std::pow(1 - beta * kk, steps)) / kk; };
     const Dense less_I = transition("delta_product", slice_steps(s, 0, 1), set) - Dense::identity(shape.Dk);
     points.rounding(0);
-    points.statement("rank of the transition less I: one for each step", rank(less_I, 1e-9), steps);
+    points.statement("rank of the transition minus I: one for each step", rank(less_I, 1e-9), steps);
     points.obligation("one step of strength $(1 - (1 - beta |k|^2)^I) / |k|^2$", layer.against(as_one_step(collapsed)))
         .but_not("strength $I beta$", layer.against(as_one_step([&](double beta, double) { return steps * beta; })))
         .but_not("one step fewer", layer.against(as_one_step([&](double beta, double kk) {

@@ -55,7 +55,8 @@ Claim real_runs() {
     points.wrong_system("write along $-a_t$", golden(turned_back.steps));
     points.wrong_system("write along any unit a", golden(growth_of(random, lambda0).steps));
     points.obligation("chain / $sqrt(det M_t / det M_0)$", ceiling(all));
-    points.wrong_system("write along $-a_t$, one key for ever", ceiling(growth_of(turned(constant, lambda0), lambda0)));
+    points.wrong_system("write along $-a_t$, the same key at every step",
+                        ceiling(growth_of(turned(constant, lambda0), lambda0)));
   });
 }
 

@@ -103,11 +103,11 @@ Claim suppression() {
     const double units = step_units(steps, d, paper_lambda0) * (1 + max_abs(errors));
     points.rounding(units).statement("$|update| = |e| lambda0 |A_t k|$", moved, suppressed);
     points.obligation("$|update| = |e|$", moved, errors);
-    points.wrong_system("a not normalised", raw_moved, errors);
-    points.obligation("a not normalised: $lambda0 |update| = |e| lambda0 |A_t k|$", raw_moved, raw_suppressed)
-        .but_not("a not normalised: as for a of length 1", errors);
+    points.wrong_system("$a_t$ not normalised", raw_moved, errors);
+    points.obligation("$a_t$ not normalised: $lambda0 |update| = |e| lambda0 |A_t k|$", raw_moved, raw_suppressed)
+        .but_not("$a_t$ not normalised: as for $a_t$ of length 1", errors);
     points.rounding(units * steps).obligation("A times 1000", scaled_up.S, algebra.S);
-    points.wrong_system("a not normalised", raw.S, algebra.S);
+    points.wrong_system("$a_t$ not normalised", raw.S, algebra.S);
   });
 }
 } // namespace

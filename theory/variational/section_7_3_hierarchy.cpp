@@ -168,7 +168,7 @@ Claim spherical_rescaling() {
     points.statement("$A_t = I$: linear", scaled_inverse("vla", ones), layer("linear", {}));
     points.obligation("$A_t = beta_t I$: DeltaNet(1)", spherical, layer("delta_net", ones))
         .but_not("Eq 4's DeltaNet", layer("scalar_gated_delta", beta));
-    points.obligation("a not normalised: DeltaNet$(beta_t)$", unnormalised, layer("delta_net", beta))
+    points.obligation("$a_t$ not normalised: DeltaNet$(beta_t)$", unnormalised, layer("delta_net", beta))
         .but_not("Eq 4's DeltaNet", layer("scalar_gated_delta", beta));
   });
 }
@@ -207,7 +207,7 @@ Claim strict_generalisation() {
     points.obligation("VLA: the last value", S, values.back());
     points.obligation("linear attention: the sum", linear, sum);
     points.obligation("DeltaNet: $1 - (1 - beta)^T$ of the value", delta, geometric);
-    points.obligation("VLA, a not normalised", unnormalised.S.data[0], geometric);
+    points.obligation("VLA, $a_t$ not normalised", unnormalised.S.data[0], geometric);
     points.wrong_system("Eq 4 for DeltaNet", state_of("scalar_gated_delta", keys, values, 1, beta)[0], geometric);
     points.wrong_system("a normalised", S, geometric);
   });

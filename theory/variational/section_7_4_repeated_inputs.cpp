@@ -46,7 +46,8 @@ Vector delta_errors(const char *layer, const Pairs &x, double beta) {
   for (int t = 1; t < T; ++t) errors.push_back(norm(combine(1, x.v(t), -1, row(reads, t - 1, x.d))));
   return errors;
 }
-/// The mean |e| over one pass of S = beta S + e k^T once S is periodic: S = S Phi + Gamma, what one pass makes of S.
+/// The mean |e| over one pass of S <- beta S + e k^T, once S is periodic. One pass turns S into S Phi + Gamma, so that
+/// S = S Phi + Gamma is solved.
 double gated_fixed_point(const Pairs &x, double beta) {
   Dense Phi = Dense::identity(x.d), Gamma(x.d, x.d);
   for (int t = 0; t < x.n; ++t) {

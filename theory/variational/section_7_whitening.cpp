@@ -42,7 +42,7 @@ Claim two_keys() {
   c.at({{}, {small}, {smaller}, {shorter}, {shorter, small}, {shorter, smaller}});
   return measure(c, [](Points &points, double rho, double s, double lambda0) {
     const double side = std::sqrt(1 - rho * rho);
-    // The layer's write direction for k_2 = (rho, side) after u_1 = s e1, which is along k_2 - w k_1.
+    // The layer's write direction for k_2 = (rho, side) after u_1 = s e1. This direction is parallel to k_2 - w k_1.
     Vla memory(2, 1, lambda0);
     memory.step({1, 0}, {s, 0}, {1});
     memory.step({rho, side}, {0, 0}, {1});

@@ -14,7 +14,8 @@ Vector update_squares(const std::string &layer, const Sequence &s, double diviso
   return state_squares(after, divisor);
 }
 
-/// The steps of points without decay, where the fourth moment of the error grows faster than the square of its mean.
+/// The number of steps of the points without decay. There the fourth moment of the error grows faster than the square
+/// of its mean.
 constexpr int few = 7;
 
 /// The mean square of the last update of gated linear attention on independent standard Gaussian pairs. The squared

@@ -10,7 +10,7 @@ namespace recollect::theory {
 namespace {
 const ParamSpec width = key_width_param(16, 4, 256);
 
-/// Mean and variance over a rule, from the first two moments.
+/// The mean and variance of a quantity over the nodes of a quadrature rule, from its first two moments.
 struct Spread {
   Integral mean, variance;
 };
@@ -142,7 +142,7 @@ Claim snr_exp_median() {
   c.runs({"exp_unnormalized"}), c.takes({width}), c.at({{}, {{"d", 256}}});
   c.also([](Points &points, const Protocol &protocol) {
     const std::vector<int> widths(growing_widths.begin() + 1, growing_widths.end());
-    const auto excess_at = [&](double share) { // of the probe whose length exceeds this share of all
+    const auto excess_at = [&](double share) { // for the probe that is longer than this share of all probes
       return limit_in_root([&](int d) { return log_excess(d, quantile_of_square(d, share), protocol.seed); }, widths);
     };
     const double band = std::sqrt(8.0) * quantile(boost::math::normal(), 0.95); // 4.65

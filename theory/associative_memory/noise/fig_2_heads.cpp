@@ -27,7 +27,7 @@ Claim fig2_head_noise() {
         if (heads > 1) {
           const Integral ratio = wider / noise;
           points.wrong_system("heads and widths exchanged", at_most_point(1 / ratio.value, 1, ratio.error));
-          points.obligation("noise with fewer heads over noise with this number",
+          points.obligation("noise with fewer heads divided by noise with this number of heads",
                             at_most_point(ratio.value, 1, ratio.error));
         }
         auto stated = points.obligation("noise of one pair in one head", noise, law.mean(d, tau));

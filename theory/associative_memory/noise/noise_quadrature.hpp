@@ -23,7 +23,7 @@ struct Stored {
 /// A single known value.
 inline Rule only(double x) { return {{x}, {1}, {1}}; }
 
-/// One other pair than the probe, values of length 1: the noise is E kappa^2(k_j,k_i) / kappa^2(k_i,k_i).
+/// One pair besides the probe's, with values of length 1. The noise is then E kappa^2(k_j,k_i) / kappa^2(k_i,k_i).
 inline Stored one_pair() { return {Dense(1, 1, {1}), 1, only(1)}; }
 
 /// Sylvester's Hadamard matrix: the element is -1 to the power of the number of binary ones that row and column share.

@@ -86,8 +86,8 @@ Claim gated_softmax_row() {
     const auto beyond = [&](const Dense &other) { return minus(row_factors(s, other), row_factors(s, next)); };
     points.rounding(size).statement("$S_t$ against $S - dL/dS$ as printed", next.data, printed.data);
     points
-        .obligation("kept share of S, objective minus layer, against $(1-lambda) - (1-2 lambda)/t$, gates $lambda$ and "
-                    "$lambda/2$",
+        .obligation("factor of $S$ in the objective's step minus factor in the layer's, against $(1-lambda) - (1-2 "
+                    "lambda)/t$, for gates $lambda$ and $lambda/2$",
                     beyond(printed), each_gate([&](double lambda) { return (1 - lambda) - (1 - 2 * lambda) / t; }))
         .but_not("the difference vanishes as $1/t$", as_printed)
         .but_not("the difference is $1 - lambda$ at finite t", at_infinity);
@@ -95,8 +95,9 @@ Claim gated_softmax_row() {
         .obligation("$S_t$ against the step on the layer's own objective, weights $1 - (t-1)/t lambda$", next.data,
                     descended(s, own).data)
         .but_not("weights $1 - lambda$ at finite t", limit.data);
-    points.obligation("weights $1 - lambda$: kept share of S, objective minus layer, against $lambda / t$",
-                      beyond(limit), each_gate([&](double lambda) { return lambda / t; }));
+    points.obligation(
+        "weights $1 - lambda$: factor of $S$ in the objective's step minus factor in the layer's, against $lambda / t$",
+        beyond(limit), each_gate([&](double lambda) { return lambda / t; }));
   });
 }
 
@@ -137,7 +138,7 @@ Claim gated_normaliser() {
     points.wrong_system("no gate", ungated[0], 1 / Z);
     const double kept = now[1] / past[0]; // the factor by which the last step multiplies the weight of the write before
     points
-        .obligation("$A_t$: kept share of the write before the newest, against $lambda Z_{t-1}/Z_t$", kept,
+        .obligation("$A_t$: factor of the weight of the write before the newest, against $lambda Z_{t-1}/Z_t$", kept,
                     lambda * before / Z)
         .but_not("$A_t$ of the row, $(t-1)/t lambda$", (t - 1.0) / t * lambda);
     points.obligation("weight of all older writes against $1 - (1 + lambda)/Z_t$", now[2],
