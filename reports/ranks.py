@@ -55,9 +55,9 @@ def ranks_of(values: list[float], direction: int) -> list[float]:
 
 
 def over_tasks(matrix: Matrix | None) -> Ranks | None:
-    """Ranks of layers over tasks. A task counts if its headline metric has a direction that is better, and if it has
-    values for at least 90% as many layers as the task with the most. A layer is ranked if it has a value on all of
-    these tasks. None if fewer than FEWEST_TASKS tasks count or fewer than two layers are ranked."""
+    """Ranks of layers over tasks. A task counts if larger or smaller values of its headline metric are better, and if
+    at least 90% as many layers have a value on it as on the task with the most. A layer is ranked if it has a value on
+    all of these tasks. None if fewer than FEWEST_TASKS tasks count or fewer than two layers are ranked."""
     if not matrix:
         return None
     good: dict[str, dict[str, Cell]] = {}

@@ -6,7 +6,8 @@
 //   o_t = q_t * h_t
 //
 // All products are element-wise; value channel i takes its gates from key channel i mod Dk (the paper has Dk = Dv). k
-// is the pre-activation of the write; k far below 0 leaves f = lambda. State: Dv x 1. Cost per token: 4 Dv + 16 Dk flops.
+// is the pre-activation of the write; for k far below 0, f = lower + (1 - lower) lambda. State: Dv x 1. Cost per token:
+// 4 Dv + 16 Dk flops.
 #include "variants/kernels/common/forget_gate.hpp"
 #include "variants/kernels/common/rows.hpp"
 #include "variants/kernels/scan/scan.hpp"

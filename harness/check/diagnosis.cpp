@@ -289,7 +289,7 @@ std::vector<Explanation> Suspects::explain(const PartList &candidate, const std:
                                            Precision precision) const {
   const std::vector<std::string> wrong = wrong_parts(judged);
   if (wrong.empty()) return {};
-  for (const std::string &name : wrong) { // a part of NaN only would agree with too many mistakes
+  for (const std::string &name : wrong) { // a part that is NaN throughout would agree with too many mistakes
     const Numbers &values = find_part(candidate, name)->values;
     if (std::none_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); })) return {};
   }

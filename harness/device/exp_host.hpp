@@ -82,8 +82,8 @@ struct ExpSteps<double, double __attribute__((vector_size(64))), Integers, Words
 #endif
 
 /// exp without branches or calls, so that loops of it become vector code: e^x = 2^n e^r with |r| <= ln(2) / 2, and the
-/// Taylor series of e^r up to a remainder below half a unit in the last place. X holds numbers `Real`, Integers and
-/// Words as many integers.
+/// Taylor series of e^r up to a remainder below half a unit in the last place. X is one number or a vector of numbers
+/// of type Real; Integers and Words hold as many integers.
 template <class Real, class X = Real, class Integers = typename ExpConstants<Real>::Integer,
           class Words = typename ExpConstants<Real>::Word>
 inline X exp(X x) {
