@@ -8,7 +8,7 @@ namespace recollect::theory {
 namespace {
 /// Means over memories, each averaged over its pairs.
 struct Margins {
-  Mean first;        // pairs whose value beats all others
+  Mean first;        // share of pairs whose value scores higher than all others
   Mean ahead;        // share of the other values that score at least as high as the right one
   Mean mean, square; // of the margin between the right value and another one, over d^2 and d^4
 };

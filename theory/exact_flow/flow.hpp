@@ -8,7 +8,7 @@
 
 namespace recollect::theory {
 /// exp(A) of a small matrix: Taylor's series of A / 2^s, |A / 2^s| <= 1/16, squared s times. Its error is below 2^s eps
-/// |exp(A)|, by rounding, plus 16^-12 / 12!, by the end of the series.
+/// |exp(A)|, from rounding, plus 16^-12 / 12!, from the terms left out.
 inline Dense exponential(Dense A) {
   int halvings = 0;
   for (double size = frobenius_norm(A); size > 1.0 / 16; size /= 2) ++halvings;

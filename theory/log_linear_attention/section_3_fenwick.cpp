@@ -21,7 +21,8 @@ Claim log_linear_states() {
   return measure(c, [](Points &points, int T) {
     // the laws count tokens from 1: token t sees t tokens, including itself
     Vector counts, ones, logs, covered, all;
-    double excess = -1e9, most = -1e9; // over floor(log2 t) + 1, of the number of states and of blocks of two tokens
+    // the largest over t of the number of states, and of blocks of two tokens, minus (floor(log2 t) + 1)
+    double excess = -1e9, most = -1e9;
     for (int t = 1; t <= T; ++t) {
       const auto blocks = blocks_of(t - 1);
       counts.push_back(double(blocks.size()));

@@ -65,7 +65,8 @@ Claim linear_fails() {
     points.statement(two_bases_text, at_most_point(share(pairs, two_bases), 0.97));
     points.wrong_system("one basis, $P = 64$", at_most_point(share(width, two_bases), 0.97));
     points.statement(random_text, at_most_point(share(pairs, random_tokens), 0.85));
-    points.wrong_system("random unit vectors as tokens, $P = 16$", at_most_point(share(pairs / 8, random_tokens), 0.85));
+    points.wrong_system("random unit vectors as tokens, $P = 16$",
+                        at_most_point(share(pairs / 8, random_tokens), 0.85));
   });
 }
 
@@ -97,10 +98,11 @@ Claim rls_not_exact() {
   ClaimBuilder c("mqar-p128-rls-not-exact", "003 §6 (untrained)");
   c.says("RLS solves MQAR with $P = 128$ cues in $d = 64$ dimensions, regardless of the text's length, for any "
          "embeddings.");
-  c.exactly("If the tokens are random unit vectors and all bigrams are stored, RLS misses some answers, and more in "
-            "longer texts: the share of right answers is .98, .87 and .80 at $T = 256$, 512 and 1024. The reason is "
-            "that no 64 x 64 memory interpolates more than 64 generic pairs. Least squares leaves a squared error of $1 "
-            "- d / P$ of $|V|^2$.");
+  c.exactly(
+      "If the tokens are random unit vectors and all bigrams are stored, RLS misses some answers, and more in "
+      "longer texts: the share of right answers is .98, .87 and .80 at $T = 256$, 512 and 1024. The reason is "
+      "that no 64 x 64 memory interpolates more than 64 generic pairs. Least squares leaves a squared error of $1 "
+      "- d / P$ of $|V|^2$.");
   c.because("The paper's statement is about trained embeddings, which need not be generic. On the embeddings of "
             "mqar_p128_rls_construction RLS is exact at every length.");
   c.is_refuted(

@@ -73,8 +73,9 @@ Dense columns(const Dense &m, int first, int count) {
   return part;
 }
 
-/// Two heads, each a network on one half of x, keys and values. W_O acts on their outputs side by side. The same as one
-/// network has a neuron per row and head. Its key is zero outside the head's half, and its value is W_O v.
+/// Two heads, each a network on one half of x, keys and values. W_O acts on their outputs side by side. Written as one
+/// network, they have a neuron per row and head. The neuron's key is zero outside the head's half, and its value is W_O
+/// v.
 Claim ffn_multihead() {
   ClaimBuilder c("ffn-multihead-sum", "000 §2.1.2, Multihead");
   c.says("Slicing $x$, $W_K$ and $W_V$ of Eq 14 into heads gives a multi-head feed-forward network, which is an "

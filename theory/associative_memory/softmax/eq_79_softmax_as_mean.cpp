@@ -12,8 +12,8 @@ Vector reads(const std::string &variant, const Sequence &s, const Assignments &s
 }
 const Assignments unscaled = {{"scale", "1"}};
 
-/// Of every run: sum_{j <= t} exp(factor q.k_j) over independent Gaussian keys, in one channel: q.k is N(0, |q|^2);
-/// and the mean over j of the Hermite terms of exp(q.k_j) / exp(|q|^2/2).
+/// For every run: the sum over j <= t of exp(factor q.k_j), for independent Gaussian keys; and the mean over j of the
+/// Hermite terms of exp(q.k_j) / exp(|q|^2/2). One channel is enough, because q.k is N(0, |q|^2).
 struct Normalisers {
   Vector sums, expansions;
 };

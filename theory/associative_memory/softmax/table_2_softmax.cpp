@@ -39,8 +39,9 @@ Vector descended_reads(const Sequence &s, ObjectiveOfStep L, bool constant = tru
   return all;
 }
 
-/// Rounding units: T gradients of an objective with a product for each feature and value, in the scale of
-/// (|S| + 1)^2 + (|S| + 1)|phi||v|, and a read with |phi|; |phi|^2 = e at |k| = 1.
+/// Bound on the rounding error, in units of eps. There are T gradients of an objective, which has a product for each
+/// feature and value, of the size (|S| + 1)^2 + (|S| + 1)|phi||v|. A read multiplies the error by |phi|; |phi|^2 = e at
+/// |k| = 1.
 double units(const Sequence &s) {
   const double phi = std::exp(0.5), features = (order + 1) * (order + 2) / 2.0,
                values = frobenius_norm(Dense(s.shape.T, dv, s.v)), S = values * phi + 1;

@@ -5,7 +5,7 @@
 
 namespace recollect::theory {
 namespace {
-/// A grid over U(x, 4 eps) around each of the four integers x, and for each point of the grid that x.
+/// Grids over the neighbourhoods U(x, 4 eps) of the four integers x, and for each point its x.
 struct Neighbourhood {
   static constexpr int half = 500;
   Vector points, centres;

@@ -74,7 +74,7 @@ Vector derived_orders(const Group &generators, int n) {
   }
 }
 
-/// The last order of the derived series against the law: the order of A_n from n = 5 on, else 1.
+/// Compares the last order of the derived series with the law: the order of A_n from n = 5 on, else 1.
 Points::Stated<double> last_of_series(Points &points, int n, const Vector &orders) {
   points.at(of_size(n)).rounding(0);
   return points.statement("order of the last derived group of $S_n$", orders.back(),
@@ -108,7 +108,7 @@ Claim solvability() {
   });
 }
 
-/// Distinct numbers among the swap steps of one generated memory: different keys, different answers.
+/// The number of different keys, and that of different answers, among the swap steps of one generated memory.
 std::pair<double, double> vocabulary_of(int n, const std::string &order, std::uint64_t seed) {
   const Task &task = find_task("swap");
   const Problem problem = task.generate(resolve(task.params,

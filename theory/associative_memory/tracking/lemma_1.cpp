@@ -8,7 +8,7 @@ namespace {
 /// `strayed` is its largest distance from that integer.
 struct Lemma {
   Vector left, right;
-  double strayed[4] = {}; // over eps, around 0, 1, -1, 2
+  double strayed[4] = {}; // divided by eps, around 0, 1, -1, 2
 };
 
 Lemma both_sides(const Dense &keys, const Kernel &f, bool later_first = true) {
