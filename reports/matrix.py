@@ -72,7 +72,7 @@ def ranked(matrix: Matrix | None, task: str) -> list[Cell]:
 
 
 def shade(matrix: Matrix, task: str) -> dict[str, float]:
-    """{variant: 0 ... 1} for a task's values; 1 is the best (or the largest, if neither larger nor smaller values are better)."""
+    """{variant: 0 ... 1} for a task's values; 1 is the best, or the largest if neither larger nor smaller is better."""
     mine = good(matrix.cell[v, task] for _, v in matrix.variants)
     values = {c.variant: c.mean for c in mine if math.isfinite(c.mean)}
     if not values:

@@ -6,7 +6,7 @@
 // One row, tokens u1 r1 u2 r2 u1 (storage = bigrams, T = 4):
 //   t      1    2    3    4
 //   k      u1   r1   u2   r2
-//   v,q    r1   u2   r2   u1     <- a cue that was seen before: the read should be r1, up to its number of occurrences
+//   v,q    r1   u2   r2   u1     <- a cue that was seen before: the read should be r1, or r1 times its number of writes
 // With storage = cues only the steps that write a response are kept, and each of them asks for a cue seen so far (its
 // own included):
 //   k,v    u1,r1   u2,r2   u1,r1          q  u1   u1   u2

@@ -33,7 +33,7 @@ void print_record(std::ostream &out, const Case &c, const Record &record);
 /// A table per task: every layer at every swept value, with mean and standard error of each metric (names, or "all";
 /// none: the headline), next to chance and ceiling. A table of untuned layers says so.
 void print_cells(std::ostream &out, const std::vector<Ensemble> &all, const std::vector<std::string> &metrics = {});
-/// Why cases were left out, or what must be said about them: each reason once, with its layers. Failures have separate
+/// Says why cases were left out, and the remarks on cases: each reason once, with its layers. Failures have separate
 /// lines.
 void print_remarks(std::ostream &out, const Results &results);
 /// For every pair of these layers on every task: paired difference, interval, p and q.
@@ -57,8 +57,8 @@ void print_findings(std::ostream &out, const std::vector<Finding> &findings, boo
 /// A table per claim and law of the measurements at the user's points, with the smallest relative error that each
 /// detects.
 void print_sweep(std::ostream &out, const std::vector<Finding> &findings);
-/// Outcome of a finding: "holds", "holds_asymptotically", "not_tested" or "failed"; of a refutation its scope:
-/// "refuted" (the paper asserts it), "boundary", "typo" or "untrained". The report's pages use the same names.
+/// The outcome of a finding: "holds", "holds_asymptotically", "not_tested" or "failed". For a refutation it is the
+/// scope: "refuted" (the paper asserts it), "boundary", "typo" or "untrained". The report's pages use the same names.
 std::string outcome_name(const Finding &finding);
 std::string findings_json(const std::vector<Finding> &findings);
 std::string findings_junit(const std::vector<Finding> &findings);

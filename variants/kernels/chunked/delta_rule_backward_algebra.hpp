@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine's algebra of delta_rule_backward.hpp. The forward pass (SavedRule) saves the states at the chunks' starts,
-// the errors, and W = (I + L)^{-1} (erase_t D(t-1,0) r_t) if it computed W. If it did, state passing is dS_0 = ... -
-// W^T dE, and the solve for dY is chunk-local. If one key reads and writes (r = p = k), its gradient is the sum of
-// both.
+// The gradients of delta_rule_backward.hpp, as an algebra for the engine (harness/device/engine.hpp). The forward pass
+// (SavedRule) saves the states at the chunks' starts, the errors, and W = (I + L)^{-1} (erase_t D(t-1,0) r_t) if it
+// computed W. If it did, state passing is dS_0 = ... - W^T dE, and the solve for dY is chunk-local. If one key reads
+// and writes (r = p = k), its gradient is the sum of both.
 #pragma once
 #include "harness/device/tile/called.hpp"
 #include "variants/kernels/chunked/delta_rule_algebra.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine's algebras of gated_recurrence_backward.hpp: the forward pass that saves the states at the chunks' starts,
-// and the adjoint, which uses these states from the last chunk to the first. A normaliser is one more column of the
-// sum, with values 1 and output gradient dw. It adds dw_t to do_t . v_i and to the like products, but has no gradient
-// of a value.
+// The gradients of gated_recurrence_backward.hpp, as two algebras for the engine (harness/device/engine.hpp): the
+// forward pass, which saves the states at the chunks' starts, and the adjoint, which uses these states from the last
+// chunk to the first. A normaliser is one more column of the sum, with values 1 and output gradient dw. It adds a term
+// to each of do_t . v_i, do_t . S_0 and dS_C . v_i. Its values are constant and have no gradient.
 #pragma once
 #include "harness/device/tile/transposed.hpp"
 #include "variants/kernels/chunked/channel_gradient.hpp"
