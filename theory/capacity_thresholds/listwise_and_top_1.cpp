@@ -121,9 +121,9 @@ Claim capacity_top_1() {
     for (size_t i = 0; i + 1 < sizes.size(); ++i) {
       points.at(labels({{"n", num(sizes[i + 1])}}));
       const Mean fall = difference(flat[i + 1], flat[i]), rise = difference(grown[i + 1], grown[i]);
-      points.statement("share of first places at $d^2 = 4 n$: share of $n$ pairs minus share of $n / 4$ pairs",
+      points.statement("share of first places at $d^2 = 4 n$: with $n$ pairs minus with $n / 4$ pairs",
                        at_most_point(fall, 0));
-      points.statement("share of first places at $d^2 = 8 n ln n$: share of $n$ pairs minus share of $n / 4$ pairs",
+      points.statement("share of first places at $d^2 = 8 n ln n$: with $n$ pairs minus with $n / 4$ pairs",
                        at_least_point(rise, 0));
       points.wrong_system("$d^2 = 4 n$: the share rises", at_least_point(fall, 0));
       points.wrong_system("$d^2 = 8 n ln n$: the share falls", at_most_point(rise, 0));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sum of gated_recurrence.hpp, as algebras for the engine (harness/device/engine.hpp).
+// The sum of gated_recurrence.hpp, as an algebra for the engine (harness/device/engine.hpp).
 #pragma once
 #include "harness/device/engine.hpp"
 #include "variants/kernels/chunked/decays.hpp"
