@@ -94,8 +94,8 @@ double crosstalk(const Dense &keys) {
 
 Claim crosstalk_floor() {
   ClaimBuilder c("crosstalk-floor", "000 after Eq 4");
-  c.says("The space of the keys has only $d_k$ orthogonal bases. With many more stored pairs than $d_k$ the cross-talk "
-         "therefore becomes non-zero.");
+  c.says("The space of the keys has only $d_k$ orthogonal directions. With many more stored pairs than $d_k$ the "
+         "cross-talk is therefore not zero.");
   c.exactly("For unit keys the mean over $i$ of $sum_{j != i} (k_j.k_i)^2$ is at least $(n-d)/d$ for every $n > d$. "
             "Tight frames reach this bound; random keys have $(n-1)/d$.");
   c.because("The text says $n >> d$, but $n > d$ suffices. At $n = 2 d$, well-chosen keys have about half the "

@@ -15,7 +15,7 @@ Claim growth() {
   ClaimBuilder c("linear-norm-growth", "000 §2.2 first bullet, footnote 14");
   c.says(
       "The objective of linear attention without decay is unbounded; as $t$ increases, the norm of $S$ $k$ explodes.");
-  c.holds_under("the pairs are independent and of zero mean, and 'the norm' is the mean of the norm");
+  c.holds_under("the pairs are independent and of zero mean, and 'the norm' is its mean over such pairs");
   c.exactly("On average over independent zero-mean pairs: $E|S_t|_F^2 = E|S_t k|^2 = t d dv$ for Gaussian keys and "
             "values, and $|S_t|_2$ is about $sqrt t (sqrt d + sqrt dv)$. If the values depend on the keys, $|S_t|$ "
             "grows as $t |E v k^T|$.");
@@ -40,7 +40,7 @@ Claim growth() {
     };
     points.condition("mean of $|S_t|_F^2 / t$ against d dv", square_of("linear", wanted), pairs)
         .but_not("$(d-1) dv$", (d - 1) * dv)
-        .but_not("growth by t: $|S_t|^2 = t^2 d dv$", t * pairs);
+        .but_not("$|S_t|$ growing as t: $|S_t|^2 = t^2 d dv$", t * pairs);
     points.wrong_system("a decay of 0.5", square_of("gated_linear", rough), pairs);
     const Mean read = over_runs("linear reads", wanted, [&](const Stretch &stretch) {
       Sequence s = random_runs(KeyLaw::gaussian, t, d, dv, stretch);
@@ -73,7 +73,7 @@ Claim growth() {
     points
         .condition("$v = M k + e$: mean of $|S_t|_F^2 / t^2$ against $|M|^2 (1 + (d+1)/t) + d dv / t$", related,
                    map * (1 + (d + 1.0) / t) + pairs / t)
-        .but_not("growth by $sqrt t$: $d dv / t$", pairs / t);
+        .but_not("$|S_t|$ growing as $sqrt t$: $d dv / t$", pairs / t);
   });
 }
 

@@ -135,9 +135,10 @@ Claim claim() {
   ClaimBuilder c("chunked-equals-sequential", "000 D.3, Eq 51, 96-100");
   c.says("Solving $U = (I + A)^{-1} V$ chunk by chunk gives the $u$ of the recursion. Likewise, the chunked form of "
          "every layer gives the outputs and the final state of its recurrence.");
-  c.exactly("An identity for every $T$, $C <= T$ and $Dk != Dv$. Rounding errors stay within $(T + Dk + C) eps kappa$, "
-            "and for the delta rule within the bound of Eq 51. The problem is ill-conditioned for kernels without a "
-            "normaliser, and for keys whose norm is not 1.");
+  c.exactly(
+      "An identity for every $T$, $C <= T$ and $Dk != Dv$. Rounding errors stay within $(T + Dk + C) eps kappa$, where "
+      "$kappa$ is the measured condition number of the inputs, and for the delta rule within the bound of Eq 51. The "
+      "problem is ill-conditioned for kernels without a normaliser, and for keys whose norm is not 1.");
   std::vector<std::string> layers;
   for (const Variant &variant : all_variants())
     if (!fast_forms(variant).empty()) layers.push_back(variant.name);

@@ -42,8 +42,8 @@ struct Data {
 
 Claim chunked() {
   ClaimBuilder c("complexity-chunked", "000 §2.2.1, D.3");
-  c.says("For $T >> d$ the $u$ of the recursion cost $O(T^2 d)$ multiplications in $O(T)$ sequential steps; by chunks "
-         "of $C$ they cost $O(T^2 d + T C d + T C^2)$ in $O(T/C)$ steps.");
+  c.says("For $T >> d$ the recursion computes all $u$ with $O(T^2 d)$ multiplications in $O(T)$ sequential steps. "
+         "Chunks of $C$ steps take $O(T^2 d + T C d + T C^2)$ multiplications in $O(T/C)$ sequential steps.");
   c.exactly(
       "The recursion costs $T (T-1) d$. Chunks cost exactly $T^2 d + T C d + T C^2$ if every block is inverted "
       "explicitly, in $T/C$ chunks of two dependent products each. With a triangular solve there is no term $T C^2$.");
@@ -71,8 +71,7 @@ Claim chunked() {
     // the inverse.
     const int one = longest_chain(x.chunked<Chained>(C)), // the chain of a whole run, minus that of its first chunk
         first = longest_chain(Data(C, d, seed).chunked<Chained>(C));
-    points.statement("chunks that wait for one another", 1 + (one - first) / 2.0, t / c)
-        .but_not("$T/C + 1$", t / c + 1);
+    points.statement("chunks in sequence", 1 + (one - first) / 2.0, t / c).but_not("$T/C + 1$", t / c + 1);
     points.statement("products in sequence, recursion", longest_chain(x.naive<Chained>()), t);
     points.wrong_system("chunks for the recursion", one, t);
     // The reads of the counted algorithm are those of the layer.
@@ -169,7 +168,7 @@ Claim inference() {
     points.obligation("multiplications of a write", write, 2.0 * (t - 1) * d).but_not("2 t d", 2.0 * t * d);
     points.obligation("multiplications of a read, linear kernel", cost_of_matrix_read(now), double(d) * d);
     points.wrong_system("exp for the linear kernel", read, double(d) * d);
-    points.obligation("both, at most 4 T d", at_most_point(read + write, 4.0 * t * d, 0));
+    points.obligation("read and write together, at most 4 T d", at_most_point(read + write, 4.0 * t * d, 0));
     if (t > 8 * d)
       points.wrong_system("all u computed again at every step",
                           at_most_point(count([&] { now.naive<Counted>(); }), 4.0 * t * d, 0));

@@ -125,8 +125,8 @@ Claim indices_of_z() {
       return std::accumulate(m.data.begin() + m.columns, m.data.begin() + 2 * m.columns, 0.0);
     };
     points.at({{"t", 2}, {"d", d}}).rounding(4);
-    points.statement("row sum over Z1 as printed", sum_of_second_row(printed1), 1);
-    points.statement("row sum over Z2 as printed", sum_of_second_row(printed2), 1);
+    points.statement("row sum divided by Z1 as printed", sum_of_second_row(printed1), 1);
+    points.statement("row sum divided by Z2 as printed", sum_of_second_row(printed2), 1);
     Sequence plain = s;
     plain.w = plain.k, plain.alpha.assign(T, 1.0), plain.beta = plain.alpha;
     const Assignments softmax{{"kappa1", "softmax"}, {"kappa2", "softmax"}};
@@ -189,7 +189,7 @@ Claim stability() {
                  smallest = std::min(1.0, std::pow(std::fabs(factor), writes));
     points.at(Params(p).set("writes", writes));
     points.rounding(16 * writes * kappa * largest / smallest * std::max(1.0, std::fabs(factor)));
-    points.statement("residual after a write over residual before it", residual_factor(square, step, writes), factor)
+    points.statement("residual after a write / residual before it", residual_factor(square, step, writes), factor)
         .but_not("$1 + beta kappa(k,k)$", 1 + step * kappa)
         .but_not("$kappa(k,k) = 1 + |k|^2$", 1 - step * (1 + square));
   });

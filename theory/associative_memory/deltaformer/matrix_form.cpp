@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// U = (I + A)^{-1} V, the matrix form of DeltaFormer (000 D.3, Eq 96-97). It equals the recursion; the condition number
-// of I + A (§3.2); Theorem 1's swaps stay exact if the system is solved by chunks.
+// U = (I + A)^{-1} V, the matrix form of DeltaFormer (000 D.3, Eq 96-97). Three measurements: it equals the
+// recursion; the condition number of I + A (§3.2); Theorem 1's swaps stay exact if the system is solved by chunks.
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
 #include "theory/associative_memory/tracking/swaps.hpp"
 #include "theory/support/quadrature.hpp"

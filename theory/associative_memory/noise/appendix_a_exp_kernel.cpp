@@ -92,7 +92,7 @@ Claim snr_exp_sphere() {
   c.holds_asymptotically(), c.runs({"exp_unnormalized"}), c.takes({width}), c.at({{}, {{"d", 256}}});
   c.also([](Points &points, const Protocol &protocol) {
     points.at({{"largest d", 256}});
-    limits_of_ratio(points, "exact over printed as d grows", "d", -4, {16, 32, 64, 128, 256},
+    limits_of_ratio(points, "exact / printed as d grows", "d", -4, {16, 32, 64, 128, 256},
                     [&](int d) { return 1 / exp_law().printed(d, std::sqrt(d)) * sphere_noise(d, protocol.seed); })
         .but_not("slope -2", -2)
         .but_not("$-8/d$", -8);
@@ -106,7 +106,7 @@ Claim snr_exp_sphere() {
         .but_not("Bessel index $(d-3)/2$", sphere_law((d - 1) / 2.0, d));
     points.wrong_system("Gaussian keys", mean_noise(exp_law(), d, std::sqrt(d), seed), sphere_law(d / 2.0, d));
     // 0F1(; d/2; d) is between e^2 (1 - 4/d) and e^2: terms between 2^m/m! (1 - m (m-1)/d) and 2^m/m!
-    points.limit("exact over printed", at_least_point(noise.value / printed, 1 - 4.0 / d, noise.error / printed));
+    points.limit("exact / printed", at_least_point(noise.value / printed, 1 - 4.0 / d, noise.error / printed));
   });
 }
 
@@ -135,8 +135,8 @@ Claim snr_exp_median() {
                         "$d_k$ is large; the sentence is about the linear kernel's denominator",
                         "The exponential kernel is treated on its own, and $d_k + O(sqrt d_k)$ is written in its "
                         "exponent: the text does not call the replacement harmless there."));
-  c.exactly("The logarithm of a probe's noise over the printed form has mean 0 and variance $2 d a^2 = 8 (1 - 1/sqrt "
-            "d)^2 -> 8$. For nine of ten probes this ratio is between $exp(-4.65)$ and $exp(4.65)$.");
+  c.exactly("Take the ratio of a probe's noise to the printed form. Its logarithm has mean 0 and variance $2 d a^2 = 8 "
+            "(1 - 1/sqrt d)^2 -> 8$. For nine of ten probes the ratio is between $exp(-4.65)$ and $exp(4.65)$.");
   c.because("The text says 'sharply' only about the linear kernel's sum, and it writes $d_k + O(sqrt d_k)$ in the "
             "exponent. For the median probe, and for keys of one norm, the replacement is harmless.");
   c.runs({"exp_unnormalized"}), c.takes({width}), c.at({{}, {{"d", 256}}});

@@ -20,8 +20,8 @@ Claim snr_exp() {
   c.says(printed_form + ", at the typical $tau = sqrt(d_k)$, for i.i.d. standard Gaussian keys and values, in "
                         "expectation over the other pairs and with $|k_i|^2$ replaced by its mean.");
   c.exactly("For a given probe: $(N-1) dv/|v_i|^2 exp(-a |k_i|^2)$ with $a = 2 (tau-1)/tau^2$; at $|k_i|^2 = d$ this "
-            "is the printed form. Averaged over the probe as well: $(N-1) dv/(dv-2) (1+2a)^(-d/2)$; the logarithm of "
-            "this mean over the printed value is $4 - (56/3)/sqrt(d) + O(1/d)$.");
+            "is the printed form. Averaged over the probe as well: $(N-1) dv/(dv-2) (1+2a)^(-d/2)$. The ratio of this "
+            "mean to the printed value has the logarithm $4 - (56/3)/sqrt(d) + O(1/d)$.");
   c.because(
       "The exponent $2 sqrt(d)$ is right to leading order, and for the paper's own probe the printed value is exact "
       "except that $N$ should be $N-1$. Averaged over Gaussian probes the noise is larger by $e^4 = 54.6$ in the "
@@ -40,7 +40,7 @@ Claim snr_exp() {
                                          {"values of one norm", (size.dv - 2.0) / size.dv},
                                          {"exponent $-(d-1)/2$", std::sqrt(1 + 2 * decay_rate(tau))}};
     const Integral mean = noise_points(points, law, size, tau, protocol.seed, rivals, solu_law());
-    points.limit("log of exact over printed", exponent_law(law, size, tau, mean, 1));
+    points.limit("log(exact / printed)", exponent_law(law, size, tau, mean, 1));
   });
 }
 
@@ -68,7 +68,7 @@ Claim snr_exp_fixed_tau() {
     points.obligation("noise of one pair", mean, law.mean(d, tau))
         .but_not("$(1 + a)^(-d/2)$", std::pow(1 + a, -d / 2.0))
         .but_not("exponent $-(d-1)/2$", std::pow(1 + 2 * a, -(d - 1) / 2.0));
-    points.obligation("log of mean over printed, per dimension", 1.0 / d * log(1 / printed * mean),
+    points.obligation("log(mean / printed), per dimension", 1.0 / d * log(1 / printed * mean),
                       a - std::log(1 + 2 * a) / 2);
     points.obligation("noise of one pair for a probe of $|k_i|^2 = d$", pair_noise_given(d, tau, d, seed), printed);
   });
@@ -78,14 +78,14 @@ Claim snr_exp_fixed_tau() {
 Claim snr_exp_large_tau() {
   ClaimBuilder c("snr-exp-large-tau", "000 Eq 13");
   c.says(printed_form + ", at $tau$ well above $sqrt(d)$ ($tau = d$).");
-  c.exactly("The logarithm of the mean over the printed form is $d a^2 - (4/3) d a^3 + ...$ with $a = 2 "
-            "(tau-1)/tau^2$, about $4 d / tau^2$. It tends to 0 if $tau / sqrt(d)$ grows.");
+  c.exactly("The ratio of the mean over probes to the printed form has the logarithm $d a^2 - (4/3) d a^3 + ...$ with "
+            "$a = 2 (tau-1)/tau^2$. This logarithm is about $4 d / tau^2$ and tends to 0 if $tau / sqrt(d)$ grows.");
   c.because("If $tau$ grows faster than $sqrt(d)$, the printed form also becomes exact on average.");
   c.holds_asymptotically(), c.runs({"exp_unnormalized"});
   c.takes({width(4), real_param("tau", 16, 1.05, 1000, "temperature, at least $2 sqrt(d)$")}), c.at({{{"d", 16}}});
   c.also([](Points &points, const Protocol &protocol) {
     points.at(place(256, 256));
-    limits_of_ratio(points, "mean over printed as $tau = d$ grows", "d", 4, {16, 32, 64, 128, 256},
+    limits_of_ratio(points, "mean / printed as $tau = d$ grows", "d", 4, {16, 32, 64, 128, 256},
                     [&](int d) { return 1 / exp_law().printed(d, d) * pair_noise(d, d, protocol.seed); })
         .but_not("slope 2", 2)
         .but_not("slope 8", 8);
@@ -99,7 +99,7 @@ Claim snr_exp_large_tau() {
     points.obligation("noise of one pair", mean, law.mean(d, tau))
         .but_not("exponent $-(d-1)/2$", std::pow(1 + 2 * a, -(d - 1) / 2.0));
     points
-        .limit("log of mean over printed, to leading order",
+        .limit("log(mean / printed), to leading order",
                bracketed_point(excess.value, d * a * a, 4.0 / 3 * d * a * a * a + excess.error))
         .but_not("$2 d a^2$", 2 * d * a * a);
   });
@@ -137,8 +137,8 @@ Claim snr_log2n() {
                    fixed = -2 / std::log(2) * log(pair_noise(d, 2, protocol.seed)),
                    linear = Integral{1} / mean_noise(linear_law(), d, 1, protocol.seed),
                    intercept = -0.5 * pairs + root;
-    points.statement("$log N$ at $SNR^-1 = 1$ in the mean, as printed", pairs, 2 * (root - 1));
-    points.obligation("$log N$ at $SNR^-1 = 1$ in the mean", pairs, d / 2.0 * std::log(1 + 4 * (root - 1) / d))
+    points.statement("$log N$ at $SNR^-1 = 1$, mean over probes, as printed", pairs, 2 * (root - 1));
+    points.obligation("$log N$ at $SNR^-1 = 1$, mean over probes", pairs, d / 2.0 * std::log(1 + 4 * (root - 1) / d))
         .but_not("width $d - 1$ for $d$", (d - 1) / 2.0 * std::log(1 + 4 * (root - 1) / d));
     points.obligation("$log N$ at $SNR^-1 = 1$ for a probe of $|k_i|^2 = d$", own, 2 * (root - 1))
         .but_not("$2 sqrt(d)$", 2 * root);
@@ -183,15 +183,14 @@ Claim snr_temperature() {
     const auto over = [&](double t, double other) { return pair_noise(d, t, seed) / pair_noise(d, other, seed); };
     const auto given = [&](double t) { return pair_noise_given(d, t, d, seed); };
     const auto at_most_one = [](Integral ratio) { return at_most_point(ratio.value, 1, ratio.error); };
-    points.statement("noise at $tau$ over noise at 2", at_most_one(over(tau, 2)));
-    points.obligation("noise at $tau$ over noise at 2", over(tau, 2), law.mean(d, tau) / law.mean(d, 2))
+    points.statement("noise at $tau$ / noise at 2", at_most_one(over(tau, 2)));
+    points.obligation("noise at $tau$ / noise at 2", over(tau, 2), law.mean(d, tau) / law.mean(d, 2))
         .but_not("$a = 2/tau$, which falls with $tau$", std::pow((1 + 4 / tau) / 3, -d / 2.0));
-    points.obligation("noise at $tau$ over noise at 2, for a probe of $|k_i|^2 = d$", given(tau) / given(2),
+    points.obligation("noise at $tau$ / noise at 2, for a probe of $|k_i|^2 = d$", given(tau) / given(2),
                       law.given_probe(d, tau) / law.given_probe(d, 2));
-    points.at(place(d, above)).obligation("noise at 2 over noise at $tau$", at_most_one(over(2, above)));
+    points.at(place(d, above)).obligation("noise at 2 / noise at $tau$", at_most_one(over(2, above)));
     points.wrong_system("optimum above 2", at_most_one(over(above, 2)));
-    points.at(place(d, 2 * above))
-        .obligation("noise at $tau/2$ over noise at $tau$", at_most_one(over(above, 2 * above)));
+    points.at(place(d, 2 * above)).obligation("noise at $tau/2$ / noise at $tau$", at_most_one(over(above, 2 * above)));
     points.at(place(d, tau)).wrong_system("optimum below 2", at_most_one(over(tau, 2)));
   });
 }

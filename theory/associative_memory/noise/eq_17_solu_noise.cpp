@@ -31,7 +31,7 @@ Claim snr_solu() {
                                          wrong_pair("$1/|k_i|^2$ dropped", square, right),
                                          wrong_pair("$2/tau^2$ for $4/tau^2$", inverse + square / 2, right)};
     const Integral mean = noise_points(points, law, size, tau, protocol.seed, rivals, exp_law());
-    points.limit("log of exact over printed", exponent_law(law, size, tau, mean, inverse * size.d));
+    points.limit("log(exact / printed)", exponent_law(law, size, tau, mean, inverse * size.d));
   });
 }
 
@@ -58,8 +58,8 @@ Claim snr_solu_eq17() {
       return log(1 / equation_17(d) * mean_noise(solu_law(), d, std::sqrt(d), protocol.seed));
     };
     points.at({{"largest d", 256}})
-        .obligation("log of the mean over probes, over Eq 17, as d grows", limit_in_root(excess), 6)
-        .but_not("$e^4$ in the mean", 4);
+        .obligation("log(mean over probes / Eq 17) as d grows", limit_in_root(excess), 6)
+        .but_not("$e^4$ for the mean over probes", 4);
   });
   return measure(c, [](Points &points, Seed seed, int d) {
     const double root = std::sqrt(d), printed = equation_17(d), right = std::exp(2) * printed;
@@ -96,9 +96,11 @@ Ratios over_relu(Points &points, const KernelLaw &first, int d, const Rival &of_
   const double root = std::sqrt(d);
   const Ratios r = ratios(first, relu, d, seed);
   points.at({{"kernel", first.kernel}, {"d", d}});
-  points.obligation("noise over ReLU's, $|k_i|^2 = d$", r.probe, first.given_probe(d, root) / relu.given_probe(d, root))
+  points
+      .obligation("noise / ReLU's noise, $|k_i|^2 = d$", r.probe,
+                  first.given_probe(d, root) / relu.given_probe(d, root))
       .but_not(of_probe.name, of_probe.ratio(d));
-  points.obligation("noise over ReLU's in the mean", r.mean, first.mean(d, root) / relu.mean(d, root))
+  points.obligation("noise / ReLU's noise, mean over probes", r.mean, first.mean(d, root) / relu.mean(d, root))
       .but_not(of_mean.name, of_mean.ratio(d));
   return r;
 }
@@ -112,11 +114,11 @@ Claim below_relu(ClaimBuilder c, const KernelLaw &first, const Rival &of_probe, 
   c.first([=](Points &points, const Protocol &protocol) {
     // 4 is the largest width at which the paper's own probe gives the opposite order
     const Ratios small = over_relu(points, first, 4, of_probe, of_mean, protocol.seed);
-    points.statement("noise over ReLU's, $|k_i|^2 = d$", below_one(small.probe));
+    points.statement("noise / ReLU's noise, $|k_i|^2 = d$", below_one(small.probe));
     for (int d : {5, 6}) { // boundary: for the mean the order holds only from a larger width on
       const Integral mean = ratios(first, relu_law(), d, protocol.seed).mean;
       points.at({{"kernel", first.kernel}, {"d", d}});
-      points.obligation("boundary: in the mean", at_least_point(mean.value, 1, mean.error));
+      points.obligation("boundary: mean over probes", at_least_point(mean.value, 1, mean.error));
     }
   });
   c.last([=](Points &points, const Protocol &protocol) {
@@ -127,16 +129,17 @@ Claim below_relu(ClaimBuilder c, const KernelLaw &first, const Rival &of_probe, 
   });
   return measure(c, [=](Points &points, Seed seed, int d) {
     const Ratios r = over_relu(points, first, d, of_probe, of_mean, seed);
-    points.limit("noise over ReLU's, $|k_i|^2 = d$", below_one(r.probe));
-    if (d >= mean_from) points.limit("noise over ReLU's in the mean", below_one(r.mean));
+    points.limit("noise / ReLU's noise, $|k_i|^2 = d$", below_one(r.probe));
+    if (d >= mean_from) points.limit("noise / ReLU's noise, mean over probes", below_one(r.mean));
   });
 }
 
 Claim snr_solu_better_than_relu() {
   ClaimBuilder c("snr-solu-better-than-relu", "000 after Eq 17");
   c.says("SoLU retrieves more precisely than ReLU, by the large-width estimates at $tau = sqrt(d_k)$.");
-  c.exactly("SoLU over ReLU is $10 exp(-2 (sqrt d - 1))$ for $|k_i|^2 = d$, below 1 from $d = 5$; $2 (d-2) "
-            "(1+2a)^(-d/2) ((1+2a)/(d-2) + 4/d)$ on average, below 1 from $d = 7$.");
+  c.exactly("The inverse SNR of SoLU divided by that of ReLU is $10 exp(-2 (sqrt d - 1))$ for $|k_i|^2 = d$, which is "
+            "below 1 from $d = 5$ on. On average over probes it is $2 (d-2) (1+2a)^(-d/2) ((1+2a)/(d-2) + 4/d)$, which "
+            "is below 1 from $d = 7$ on.");
   c.because("The statement is right from a small width on. ReLU is more precise up to $d = 4$, and on average up to $d "
             "= 6$.");
   c.holds_asymptotically(), c.runs({"solu", "relu_kernel", "linear"});
@@ -151,19 +154,22 @@ Claim snr_ordering() {
   ClaimBuilder c("snr-ordering", "000 §2.1.1");
   c.says("The exp kernel retrieves far better than ReLU, and ReLU better than linear, at $tau = sqrt(d_k)$ and large "
          "$d_k$.");
-  c.exactly("ReLU over linear is $1/2$ always. exp over ReLU is $2 d exp(-2 (sqrt d - 1))$ for $|k_i|^2 = d$, below 1 "
-            "from $d = 5$; $2 (d-2) (1+2a)^(-d/2)$ on average, below 1 from $d = 7$.");
-  c.because("The statement is right at every width in use: at $d = 64$ exp over ReLU is 1.1e-3 on average. The exp "
-            "kernel is worse than ReLU at $d = 4$, and on average also at $d = 5$ and 6.");
+  c.exactly("The inverse SNR of ReLU divided by that of linear is always $1/2$. That of exp divided by that of ReLU is "
+            "$2 d exp(-2 (sqrt d - 1))$ for $|k_i|^2 = d$, which is below 1 from $d = 5$ on. On average over probes it "
+            "is $2 (d-2) (1+2a)^(-d/2)$, which is below 1 from $d = 7$ on.");
+  c.because("The statement is right at every width in use: at $d = 64$ the ratio of exp to ReLU is 1.1e-3 on average. "
+            "The exp kernel is worse than ReLU at $d = 4$, and on average also at $d = 5$ and 6.");
   c.holds_asymptotically(), c.runs({"exp_unnormalized", "relu_kernel", "linear"});
   const auto more = [](Points &points, const Protocol &protocol) {
     const int d = protocol.point ? protocol.point->integer("d") : 7;
     const Ratios half = ratios(relu_law(), linear_law(), d, protocol.seed);
-    points.at({{"kernel", "relu"}, {"d", d}}).obligation("noise over linear's, $|k_i|^2 = d$", half.probe, 0.5);
-    points.obligation("noise over linear's in the mean", half.mean, 0.5).but_not("$1/sqrt(2)$", std::sqrt(0.5));
+    points.at({{"kernel", "relu"}, {"d", d}})
+        .obligation("noise / the linear kernel's noise, $|k_i|^2 = d$", half.probe, 0.5);
+    points.obligation("noise / the linear kernel's noise, mean over probes", half.mean, 0.5)
+        .but_not("$1/sqrt(2)$", std::sqrt(0.5));
     const auto noise = [&](const KernelLaw &law) { return mean_noise(law, d, 2, protocol.seed); };
     points.at({{"kernel", "exp"}, {"d", d}, {"tau", 2}})
-        .obligation("noise over ReLU's in the mean at $tau = 2$", noise(exp_law()) / noise(relu_law()),
+        .obligation("noise / ReLU's noise, mean over probes, at $tau = 2$", noise(exp_law()) / noise(relu_law()),
                     2 * (d - 2) * std::pow(2, -d / 2.0));
   };
   return below_relu(

@@ -123,8 +123,8 @@ Integral norm_ratio(int dv, std::uint64_t seed) {
 Claim snr_value_norm() {
   ClaimBuilder c("snr-value-norm", "000 Eq 57");
   c.says("$E|v_j|^2 = |v_i|^2$, which holds when the stored values have about the same magnitude.");
-  c.exactly("For Gaussian values $E|v_j|^2 / |v_i|^2$ averages $dv/(dv-2)$ over $v_i$, which tends to 1 as $1 + 2/dv$; "
-            "infinite for $dv <= 2$.");
+  c.exactly("For Gaussian values $E|v_j|^2 / |v_i|^2$ averages $dv/(dv-2)$ over $v_i$, which tends to 1 as $1 + 2/dv$. "
+            "For $dv <= 2$ this mean is infinite.");
   c.because(
       "The statement is right for wide values. At finite width the average has the additional factor $dv/(dv-2)$.");
   c.holds_asymptotically(), c.runs({"linear"}), c.takes({value_width_param(8, 3, 64)});

@@ -9,7 +9,7 @@ namespace {
 void limit_of_width(Points &points, const KernelLaw &law, double slope, double wrong_slope,
                     const std::vector<int> &widths, std::uint64_t seed) {
   points.at({{"kernel", law.kernel}, {"largest d", widths.back()}});
-  limits_of_ratio(points, "exact over printed as d grows", "d", slope, widths, [&](int d) {
+  limits_of_ratio(points, "exact / printed as d grows", "d", slope, widths, [&](int d) {
     return 1 / law.printed(d, 1) * mean_noise(law, d, 1, seed);
   }).but_not("another slope", wrong_slope);
 }
@@ -30,7 +30,7 @@ void power_kernel(Points &points, const KernelLaw &law, const KernelLaw &wrong, 
                   const std::vector<NoiseRival> &rivals, std::uint64_t seed) {
   const double printed = size.n * law.printed(size.d, 1);
   const Integral mean = noise_points(points, law, size, 1, seed, rivals, wrong);
-  points.limit("exact over printed", 1 / printed * mean, exact_noise(law, size, 1) / printed);
+  points.limit("exact / printed", 1 / printed * mean, exact_noise(law, size, 1) / printed);
 }
 
 /// Laws that are wrong in the number of other pairs, in the mean over the probe's value, or in 1/(d - 2).
@@ -44,9 +44,9 @@ std::vector<NoiseRival> linear_rivals(double n, double d, double dv) {
 
 Claim snr_linear() {
   ClaimBuilder c("snr-linear", "000 Eq 7, App A");
-  c.says(
-      "For i.i.d. standard Gaussian keys and values the linear memory's inverse SNR of one stored pair, in expectation "
-      "over the other pairs and with $|k_i|^2$ replaced by its mean, is about $N / d_k$ for large $N$ and $d_k$.");
+  c.says("Let keys and values be i.i.d. standard Gaussian. The inverse SNR of one stored pair in the linear memory is "
+         "about $N / d_k$ for large $N$ and $d_k$, in expectation over the other pairs and with $|k_i|^2$ replaced by "
+         "its mean.");
   c.exactly("For a given probe: $(N-1) dv/|v_i|^2 / |k_i|^2$. Averaged over the probe as well: $(N-1) dv/(dv-2) / "
             "(d-2)$, for $d$, $dv > 2$. The exact value divided by the printed one is $(1-1/N) dv/(dv-2) d/(d-2)$, "
             "which tends to 1.");
@@ -80,14 +80,15 @@ Claim snr_relu() {
     rivals.push_back({"slope 0.2 below 0", 1.04});
     power_kernel(points, relu_law(), linear_law(), {n, d, dv}, rivals, seed);
     const auto noise = [&](const KernelLaw &law) { return mean_noise(law, d, 1, seed); };
-    points.at({{"d", d}}).obligation("ReLU over linear", noise(relu_law()) / noise(linear_law()), 0.5);
+    points.at({{"d", d}})
+        .obligation("noise of ReLU / noise of the linear kernel", noise(relu_law()) / noise(linear_law()), 0.5);
   });
 }
 
 Claim snr_eq10_quadratic() {
   ClaimBuilder c("snr-eq10-quadratic", "000 Eq 10, 58");
   c.says("For any kernel $SNR^-1 = N E[kappa^2(k_j,k_i)] / kappa^2(k_i,k_i)$, for large $N$ and stored values of about "
-         "equal norms; here $kappa = (x.y)^2$, so about $3 N / d^2$.");
+         "equal norms. Here $kappa = (x.y)^2$, for which this is about $3 N / d^2$.");
   c.exactly("For a given probe: $3 (N-1) dv / (|v_i|^2 |k_i|^4)$. Averaged over the probe as well: $3 (N-1) dv / "
             "((dv-2) (d-2) (d-4))$, for $d > 4$. For the linear kernel it is Eq 7 (snr_linear).");
   c.because(

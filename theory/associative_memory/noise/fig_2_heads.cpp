@@ -64,7 +64,7 @@ std::vector<Claim> fig_2_heads() {
                  "replacing ReLU by SoLU made representations monosemantic and lowered the score on TriviaQA. "
                  "Multi-head FFNs and a gate $g_i = W_G(x_i)^T x_t$ are suggested as future work.",
                  "The paper calls this a hypothesis. It is about what single neurons of a language model represent. "
-                 "The paper gives no set-up, and none of ours has a corpus of facts. Only the noise of the kernels is "
-                 "numeric (snr_solu, snr_relu).")};
+                 "The paper gives no set-up, and no experiment here has a corpus of facts. Only the noise of the "
+                 "kernels can be computed (snr_solu, snr_relu).")};
 }
 } // namespace recollect::theory

@@ -47,7 +47,7 @@ Claim snr_silu() {
     const auto held = [&](double law) {
       return bracketed_point(root * (1 - ratio.value), law, next_term(d) + root * (ratio.error + 4 * std::exp(-d)));
     };
-    points.statement("inverse SNR over ReLU's, against 1", bracketed_point(ratio.value, 1, ratio.error));
+    points.statement("inverse SNR / ReLU's, against 1", bracketed_point(ratio.value, 1, ratio.error));
     points.limit("$d^(3/2)$ times (1 minus that ratio)", held(lack(d)))
         .but_not("half of the law", lack(d) / 2)
         .but_not("leaky ReLU of slope .2: 1.04", -0.04 * root);

@@ -3,7 +3,7 @@
 // E|mean r_h|^2 over E|r_h|^2 is
 //   the same query in every head                1
 //   q_h = k_i + sigma xi_h, linear kernel       (1 + sigma^2 / n_h) / (1 + sigma^2)
-//   independent queries, linear kernel          1 / n_h, and the signal goes with it
+//   independent queries, linear kernel          1 / n_h, and the signal is lost as well
 //   independent queries, exp at tau = sqrt d    1/n_h + (1 - 1/n_h) ((1 - 2/d)/(1 - 4/d))^(-d/2), the share tending to
 //                                               1/e
 //   own keys in every head                      1 / n_h
@@ -147,7 +147,7 @@ Claim footnote_7() {
     points.wrong_system("independent queries", apart.noise, partial);
     points.obligation(noise + "independent queries", apart.noise, 1 / heads);
     points.obligation(signal + "independent queries", apart.signal, 0);
-    points.wrong_system("queries that hold $k_i$", noisy.signal, 0);
+    points.wrong_system("queries $k_i + sigma xi_h$ in place of independent ones", noisy.signal, 0);
     points.obligation(noise + "own keys in every head", own.noise, 1 / heads).but_not("$1/(n_h - 1)$", 1 / (heads - 1));
     points
         .obligation("$E[kappa kappa']$ over $E kappa^2$, independent queries, exp kernel", shared_of_exp(int(d), seed),

@@ -123,12 +123,12 @@ inline void limits_of_exponent(Points &points, const KernelLaw &law, double slop
   std::map<int, Integral> logs; // of exact over printed
   for (int d : growing_widths) logs[d] = log(1 / law.printed(d, std::sqrt(d)) * mean_noise(law, d, std::sqrt(d), seed));
   points.at({{"kernel", law.kernel}, {"largest d", 256}, {"tau", "sqrt(d)"}});
-  points.limit("exact over printed exponent as d grows",
+  points.limit("exact exponent / printed exponent as d grows",
                limit_in_root([&](double d) { return -1 / (2 * (std::sqrt(d) - 1)) * logs[d] + 1; }), 1);
-  points.limit("log of exact over printed as d grows", limit_in_root([&](int d) { return logs[d]; }), 4)
+  points.limit("log(exact / printed) as d grows", limit_in_root([&](int d) { return logs[d]; }), 4)
       .but_not("$e^2$ for $e^4$", 2);
   points
-      .limit("$sqrt(d)$ times (log of exact over printed, minus 4) as d grows",
+      .limit("$sqrt(d)$ times (log(exact / printed) - 4) as d grows",
              limit_in_root([&](int d) { return std::sqrt(d) * (logs[d] + -4); }), slope)
       .but_not("another slope", wrong_slope);
 }

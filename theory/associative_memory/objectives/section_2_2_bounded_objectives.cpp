@@ -35,8 +35,8 @@ Claim boundedness() {
   c.exactly("$L(c v k^T) = -c |v|^2 |k|^2$ for the first two. For DeltaNet $L >= 0$, and 0 is attained. For normalised "
             "softmax $L >= -|v|^2 |phi|^2 / (2t)$ at every $t$, attained at $S = v phi^T$. The objective of gated "
             "linear attention with $lambda < 1$ is bounded too.");
-  c.because("The objectives of the last two are bounded because of their regulariser, which is the decay term of the "
-            "recurrence.");
+  c.because("For normalised softmax and for gated linear attention the reason is the regulariser, which is the decay "
+            "term of the recurrence.");
   c.takes({integer_param("t", 5, 1, 1000, "step"), integer_param("d", 8, 1, 32, "width of keys (or features)"),
            value_width_param(4, 1, 32)});
   return measure(c, [](Points &points, Seed seed, int t, int d, int dv) {
@@ -65,7 +65,7 @@ Claim boundedness() {
     const double units = 16.0 * d * dv * (vv + 1) * (kk + 1), least = -vv * kk / (2 * t);
     const Dense start = normal_matrix(dv, d, seed, "bounded/start");
     const auto found = [&](const Objective &L, double minimum) {
-      // 100 times the units, because terms of the loss may be larger by 1/(1-lambda)^2
+      // 100 times the rounding units, because terms of the loss may be larger by a factor of 1/(1-lambda)^2
       return exact_point(minimum_by_descent(L, start), minimum, 100 * units);
     };
     const auto above = [&](const Objective &L, double bound) {

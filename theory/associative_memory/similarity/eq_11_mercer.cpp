@@ -99,8 +99,8 @@ double needed(const std::string &format, double x) { return order_needed(x, half
 
 Claim mercer_truncation_law() {
   ClaimBuilder c("mercer-truncation-law", "000 footnote 5");
-  c.says("Not in the text: the order at which the series of $exp(x)$, $x > 0$, is cut off at a relative tolerance "
-         "$eps$. The footnote has 7 to 8.");
+  c.says("Not in the text: the order at which the series of $exp(x)$, $x > 0$, is cut off follows from $x$ and the "
+         "relative tolerance $eps$. The footnote gives the order as 7 to 8.");
   c.exactly("The order is the smallest $M$ with $P(Poisson(x) > M) < eps$. Half a unit in the last place is $2^-9$ in "
             "bf16, $2^-12$ in fp16 and $2^-24$ in fp32.");
   c.because("The order grows with the argument and with the precision of the format.");

@@ -75,7 +75,7 @@ void ties(Points &points, int block) {
   const Vector open = chosen(weights("moba", b, keys, {1, 0}, 2)); // 1 for a key that is read
   points.at({{"blocks", 4}, {"block", block}, {"topk", 2}}).rounding(0);
   points.obligation("keys read where two blocks tie, by index", inner(open, open), 2.0 * block)
-      .but_not("by value: both of them and the own one", 3.0 * block);
+      .but_not("by value: both of them and the query's own block", 3.0 * block);
 }
 
 Claim moba_gating() {
@@ -89,7 +89,7 @@ Claim moba_gating() {
             "Blocks are selected by index; of two equal scores the earlier block wins.");
   c.runs({"moba", "softmax"});
   c.takes({integer_param("blocks", 6, 3, 16, "blocks, the query's own included"),
-           integer_param("block", 4, 2, 16, "keys a block"), key_width_param(5, 1, 64),
+           integer_param("block", 4, 2, 16, "keys per block"), key_width_param(5, 1, 64),
            integer_param("topk", 3, 2, 15, "blocks read, the own one included; fewer than there are")});
   return measure(c, [](Points &points, Seed seed, int blocks, int block, int d, int most) {
     const Blocks b{blocks, block, d};

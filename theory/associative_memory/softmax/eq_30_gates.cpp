@@ -78,7 +78,8 @@ Claim kernel_trick_space() {
     points.rounding(rounding_units("linear", whole));
     points.wrong_system("next read, no state", run("linear", forgotten).o, last);
     points.obligation("next read, from the state alone", run("linear", resumed).o, last);
-    points.rounding(8 * t).obligation("pairs over state", kept / state, t * (1 / d + 1 / dv));
+    points.rounding(8 * t).obligation("numbers of the pairs / numbers of the state", kept / state,
+                                      t * (1 / d + 1 / dv));
   });
 }
 } // namespace

@@ -9,8 +9,8 @@ namespace {
 Claim threshold() {
   ClaimBuilder c("theorem1-eps-threshold", "000 Theorem 1, Assumption 1 (eps < 1/8)");
   c.says("Inner products below $1/8$ in size, so that $4 eps < 1/2$, suffice for $f$ = round to track every exchange.");
-  c.exactly("The bound $1/8$ is sharp in the worst case: four keys with $(k1 - k2)$ . $(k3 - k4) = 4 eps$. It is not "
-            "necessary for every set of keys: two keys at $eps = 0.24$ are tracked.");
+  c.exactly("The bound $1/8$ is sharp in the worst case, four keys with $(k1 - k2)$ . $(k3 - k4) = 4 eps$. It is not "
+            "necessary for every set of keys: two keys with an inner product of 0.24 are tracked.");
   c.draws({"swap"}), c.runs({"delta_former"});
   c.takes({real_param("eps", 0.12, 1e-3, 0.49, "largest inner product of the worst four keys")});
   c.at({{{"eps", 0.1}}, {}, {{"eps", 0.1249}}});

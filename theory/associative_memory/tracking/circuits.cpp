@@ -142,7 +142,7 @@ std::vector<Claim> circuits() {
                  "within the next.",
                  "Known inclusions.",
                  "Classes are sets of families of circuits of every size, so no run can decide an inclusion. "
-                 "nc0_and_depth measures the finite facts behind the first of them."),
+                 "nc0_and_depth measures the finite facts behind the first inclusion."),
       depth_and_reach(), neighbourhood(),
       not_tested("matrix-inverse-beyond-tc0", "000 §3.3, end", Reason::not_numeric,
                  "The matrix inversion in $u$ goes far beyond TC0 and so makes the Transformer more expressive.",

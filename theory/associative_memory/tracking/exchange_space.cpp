@@ -163,7 +163,8 @@ Claim value_width() {
     points.rounding(0).obligation("values at the end", kept.values, kept.truth);
     points.wrong_system("random keys", lost.values, lost.truth);
     points.rounding(4 * cache / state)
-        .obligation("cache over state: $2 (d_k + d_v) / d_v$", cache / state, 2.0 * (d + dv) / dv)
+        .obligation("numbers of the cache / numbers of the state: $2 (d_k + d_v) / d_v$", cache / state,
+                    2.0 * (d + dv) / dv)
         .but_not("keys not counted", 2)
         .but_not("n entries", (d + dv) / double(dv));
     const double wide = linear_state(n, n), wide_cache = kept.longest * double(d + n);

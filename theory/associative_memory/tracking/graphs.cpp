@@ -103,7 +103,7 @@ Claim path_counts() {
       if (name == "path") powers.but_not("powers to $n - 2$", series(A, n - 2));
       points.wrong_system("$I + A$ for $I - A$", by_layer(parents, +1), series(A, n));
       points.rounding(0).statement("entries > 0, against a search", positive(inverse), reached(parents).data);
-      points.wrong_system("edges turned round", positive(transpose(inverse)), reached(parents).data);
+      points.wrong_system("edges reversed", positive(transpose(inverse)), reached(parents).data);
       points.rounding(units).obligation("entries, against path counts", inverse.data, count.data);
     }
   });

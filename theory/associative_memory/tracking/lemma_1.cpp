@@ -51,7 +51,8 @@ void of_keys(Points &points, const Dense &keys, Params place) {
   const char *stands_for[] = {"0", "1", "-1", "2"};
   for (int x = 0; x < 4; ++x)
     points.at(place.set("around", stands_for[x]))
-        .obligation("distance over $eps$", at_most_point(both.strayed[x], widest[x], rounding));
+        .obligation("largest distance from the integer, divided by $eps$",
+                    at_most_point(both.strayed[x], widest[x], rounding));
 }
 
 Claim identity() {
@@ -69,7 +70,9 @@ Claim identity() {
     of_keys(points, key_rows({"equicorrelated", 24, 24, 0.12}, protocol.seed), describe({"equicorrelated", 24, 24}));
     of_keys(points, worst, describe({"worst case", 4, 4}));
     points.at(describe({"worst case", 4, 4})).rounding(8 * 4 / 0.12);
-    points.obligation("largest distance over $eps$ around 0", both_sides(worst, round_kernel).strayed[0], 4)
+    points
+        .obligation("largest distance from the integer around 0, divided by $eps$",
+                    both_sides(worst, round_kernel).strayed[0], 4)
         .but_not("$2 eps$", 2);
     const Lemma lost = both_sides(random, round_kernel);
     points.at(describe({"unit", 24, 16})).rounding(0).wrong_system("random keys", lost.left, lost.right);

@@ -11,8 +11,8 @@ Params sized(double n, double d) { return labels({{"n", n}, {"d", d}}); }
 /// Whether the coherence is strictly below 1/8.
 Point below_an_eighth(double coherence) { return at_most_point(coherence, std::nextafter(0.125, 0), 0); }
 
-/// Coordinates are added to n random directions one by one. The width from which on the directions stay almost
-/// orthogonal.
+/// Coordinates are added to n random directions one by one. Returns the smallest width from which on they
+/// stay almost orthogonal.
 double width_needed(int n, std::uint64_t seed, int draw) {
   const int most = int(2 * random_width(n));
   const Vector x = Stream(seed, "packing/directions", std::uint64_t(n) << 32 | draw).normals(size_t(n) * most);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // 000 §3.2 at fixed keys, without training. In the stress test the linear kernel exchanges by reflections, which are
-// exact for orthonormal keys only, so up to n = d; round stays exact beyond. Rotary embeddings make keys and queries no
-// longer match.
+// exact for orthonormal keys only, so up to n = d; rounding stays exact for n > d. Rotary embeddings make keys and
+// queries no longer match.
 #include "theory/associative_memory/tracking/swaps.hpp"
 #include "theory/support/sampling.hpp"
 
@@ -180,7 +180,7 @@ Claim rotary() {
     const auto in_place = [&](const Sequence &s) { return with_rope(s, base, false); };
     points.statement("every read, no embedding", without(plain));
     points.wrong_system("rotated keys and queries", without(turned));
-    points.obligation("every read, all turned by one angle", without(in_place));
+    points.obligation("every read, all keys and queries rotated by one angle", without(in_place));
     points.statement("accuracy with rotary embeddings, below $1/2$", at_most_point(accuracy(turned), 0.5));
     points.wrong_system("all positions equal", at_most_point(accuracy(in_place), 0.5));
     // For each rotated pair of channels p, the key e_{2p} is written at step 1 and read at every later step.

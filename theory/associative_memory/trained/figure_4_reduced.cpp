@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // 000 §3.2, Fig 3 and 4, reduced to seconds of training. What the section leaves open follows the listing of E.4: five
 // elements, 16 swaps, width 12, one block x + mixer(x) without norm, MLP or positions, a separate output matrix. Unlike
-// there: one head instead of four, no biases, gates by step, batches of 64. The figure itself:
+// the listing: one head instead of four, no biases, gates by step, batches of 64. The figure itself:
 // training_experiments.cpp.
 #include "theory/support/training.hpp"
 

@@ -74,7 +74,7 @@ Claim reachability() {
       for (const char *layers : {"1", "2"}) {
         const Assignments attention{{"mixer", "softmax"}, {"layers", layers}};
         points.at(place(attention, seed))
-            .statement("attention of so many layers", at_most_point(trained(trees, attention, seed), most));
+            .statement("softmax attention, at most .9", at_most_point(trained(trees, attention, seed), most));
       }
     }
     broken(points, trees, one, most);
