@@ -129,10 +129,10 @@ Claim p1_beats_p0() {
   ClaimBuilder c("fig2-p1-beats-p0", source);
   c.says("The softmax regressor adapts better with $p = 1$ (locally linear) than with $p = 0$ (locally constant), both "
          "to the fast first quarter and to the switch.");
-  c.exactly("Measured with a ridge of 0.01 on the slopes, and with noise of which no direction carries more than half. "
-            "At the printed bandwidth $2 sqrt(Dk)$ $p = 1$ is better in every segment. At bandwidth 0.1 it is better "
-            "after the switch, and the first quarter is a tie. With the inverse as printed, without a ridge, $p = 1$ "
-            "fails around $t = Dk + 1$.");
+  c.exactly("Measured with a ridge of 0.01 on the slopes, and with noise that has at most half of its variance along "
+            "any one direction. At the printed bandwidth $2 sqrt(Dk)$ $p = 1$ is better in every segment. At bandwidth "
+            "0.1 it is better after the switch, and the first quarter is a tie. With the inverse as printed, without a "
+            "ridge, $p = 1$ fails around $t = Dk + 1$.");
   c.because("In the first quarter $(t <= Dk)$ the inverse of Eq 52 does not exist, so the authors must have used "
             "something else. A small ridge on the slopes gives their conclusion.");
   c.holds_under("a ridge of 0.01 is put on the slopes");

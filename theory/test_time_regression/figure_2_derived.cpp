@@ -75,8 +75,8 @@ Claim consistent_reading() {
          "the switch, softmax attention and $p = 1$ adapt, and $p = 1$ is better than $p = 0$.");
   c.exactly("One reading gives all four conclusions: the output of linear attention is scaled to RMS 1; RLS has a "
             "ridge of 1e-3; softmax attention and $p = 1$ use unit keys and bandwidth 0.1; the slopes have a ridge of "
-            "0.01; no direction carries more than half of the noise. With the printed scale $1/sqrt(Dk)$ the loss of "
-            "RLS does not stay above that of softmax attention.");
+            "0.01; the noise has at most half of its variance along any one direction. With the printed scale "
+            "$1/sqrt(Dk)$ the loss of RLS does not stay above that of softmax attention.");
   c.because("This shows only that such a reading exists. It was selected afterwards, and nothing shows that the "
             "authors used it.");
   c.holds_under("the output of linear attention is scaled to RMS 1, softmax attention and $p = 1$ have unit keys and "

@@ -21,8 +21,8 @@ Claim mqar_rls_vs_linear_untrained() {
   ClaimBuilder c("mqar-rls-vs-linear-untrained", "003 §6 (untrained)");
   c.says("RLS recalls more than linear attention if there are more pairs than dimensions.");
   c.exactly(
-      "If the cues are random unit vectors and only pairs of cue and response are stored, the share of right answers "
-      "of RLS is higher by 1/6 at $P = 1.5 d$ and at $2 d$. At $P < d$ RLS recalls every response exactly.");
+      "On random unit cues, with pairs of cue and response stored, the share of right answers of RLS is higher by 1/6 "
+      "than that of linear attention, at $P = 1.5 d$ and at $2 d$. At $P < d$ RLS recalls every response exactly.");
   c.runs({"linear", "rls"}), c.draws({"mqar"});
   c.takes({integer_param("P", 48, 2, 512, "pairs, 1.5 d or more"), integer_param("d", 32, 8, 256, "width"),
            integer_param("T", 256, 64, 4096, "steps")});

@@ -99,8 +99,8 @@ Claim norm_bound() {
   c.says("The output of a least-squares layer (Eq 11) is bounded: $|y_t| <= |q_t| (sum_i |v_i||k_i|) / "
          "lambda_min(K_t^T K_t)$.");
   c.exactly("Every line of the proof is valid. Equality holds for equal pairs in one channel.");
-  c.because("On random pairs the bound is loose (the output is a tenth of the bound on average), but it need not be "
-            "tight. It shows that the inverse limits the output; linear attention divides by nothing.");
+  c.because("On random pairs the bound is loose: the output is a tenth of the bound on average. That is enough for its "
+            "purpose, which is to show that the inverse limits the output. Linear attention has no such denominator.");
   c.takes(pair_params({1, 1, 4, 3, 3})), c.at({{}, {{"t", 12}}});
   c.last([](Points &points, const Protocol &) {
     // Equality: one channel, t equal pairs k = 2, v = 1, read at q = 3, where y = |q| t |v||k| / (t k^2) = 3/2.

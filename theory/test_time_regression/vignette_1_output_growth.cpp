@@ -45,8 +45,9 @@ Claim growth() {
             "a random walk.");
   c.holds_under("$E v k^T$ is not 0");
   c.runs({"linear", "rls", "gated_linear"});
-  c.takes({integer_param("t", 24, width + 8, 1024, "pairs at the first end; fourth moments are finite from there on"),
-           integer_param("T", 192, 80, 4096, "pairs at the second end")});
+  c.takes({integer_param("t", 24, width + 8, 1024,
+                         "the smaller number of pairs; from the least value on, fourth moments are finite"),
+           integer_param("T", 192, 80, 4096, "the larger number of pairs")});
   return measure(c, [](Points &points, const Protocol &protocol, int t, int T) {
     const Ends ends{t, T};
     if (T < 4 * t) usage_error("a slope between t and T needs T >= 4 t");

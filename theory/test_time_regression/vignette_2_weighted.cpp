@@ -62,7 +62,7 @@ Claim weighted_over() {
   c.says("Weighted least squares is least squares on keys and values that are multiplied by the roots of their "
          "weights. If $t >= Dk$ ($K^T G K$ invertible), the solution is $V^T G K (K^T G K)^{-1}$.");
   c.exactly("An identity.");
-  c.because("$G$ is the diagonal matrix of the weights $gamma_i^(t)$; their roots enter squared.");
+  c.because("$G$ is the diagonal matrix of the weights $gamma_i^(t)$; the roots of the weights enter squared.");
   c.takes(pair_params(point_P));
   return measure(c, [](Points &points, Seed seed, const Shape &shape) {
     const Pairs x = unit_pairs(shape, seed);

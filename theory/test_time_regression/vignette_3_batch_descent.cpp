@@ -123,9 +123,10 @@ Claim linear_step() {
     const Pairs x = pairs_of(s);
     const Measured layer = first_step("linear", s);
     const Output step = one_step(s, 1, origin, equal);
-    auto one = points.statement("one step of size 1 from the origin, every prefix", layer.against(step))
-                   .but_not("a step of size $1/2$", layer.against(one_step(s, 0.5, origin, equal)))
-                   .but_not("a step from elsewhere", layer.against(one_step(s, 1, some_memory(s.shape, seed), equal)));
+    auto one =
+        points.statement("one step of size 1 from the origin, every prefix", layer.against(step))
+            .but_not("a step of size $1/2$", layer.against(one_step(s, 0.5, origin, equal)))
+            .but_not("a step from another start", layer.against(one_step(s, 1, some_memory(s.shape, seed), equal)));
     points.wrong_system("DeltaNet", measured("delta_net", s).against(step));
     const Dense after = x.cross(), twice = after - gradient(after, Loss{x});
     one.but_not("two steps", compare(memory(run("linear", s), s.shape), twice, layer.units));
@@ -176,7 +177,8 @@ Claim newton() {
                   step = M - slope * inverse(x.gram());
       points.at(Params(p).set("start", start))
           .rounding(solved_units(x.K, best) + slope_units(x, M) * max_abs(inverse(x.gram()).data) * shape.Dk);
-      start == 0 ? points.statement("from the origin", step, best) : points.obligation("from elsewhere", step, best);
+      start == 0 ? points.statement("from the origin", step, best)
+                 : points.obligation("from another start", step, best);
       points.wrong_system("the Hessian of $t-1$ pairs", M - slope * inverse(fewer.gram()), best);
       points.wrong_system("half a step", M - 0.5 * (slope * inverse(x.gram())), best);
       points.wrong_system("no preconditioner", M - slope, best);

@@ -46,7 +46,7 @@ Claim conservative() {
     const double units = x.units(delta) * (1 + std::sqrt(x.kk()));
     points.rounding(units);
     const Dense law = (1 / (1 + step)) * x.error();
-    auto shrinks = points.statement("the residual shrinks by $1 / (1 + delta |k|^2)$", longhorn, law)
+    auto shrinks = points.statement("the residual is multiplied by $1 / (1 + delta |k|^2)$", longhorn, law)
                        .but_not("a change of sign", -1.0 * law);
     Sequence plain = x.s;
     plain.beta = {delta};

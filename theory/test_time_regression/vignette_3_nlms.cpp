@@ -112,7 +112,7 @@ Claim kaczmarz() {
     }
     if (n < Dk) {
       const Dense from_ones = cycle("nlms", ones, 1);
-      points.obligation("from elsewhere: the same law", from_ones, remaining(ones, sweep, sweeps));
+      points.obligation("from another start: the same law", from_ones, remaining(ones, sweep, sweeps));
       points.wrong_system("another start", from_ones, remaining(origin, sweep, sweeps));
     }
     // At a rate r per pass it reaches the target up to rounding when r^sweeps < eps.

@@ -82,8 +82,8 @@ Claim product_sequence() {
 
 Claim same_pair() {
   ClaimBuilder c("deltaproduct-same-pair", "003 after Eq 29 (DeltaProduct)");
-  c.says("Several gradient steps on the same pair $(k_t, v_t)$ give a state transition of their own, as DeltaProduct "
-         "does (a reading of \"multiple gradient steps per example\").");
+  c.says("Several gradient steps on the same pair $(k_t, v_t)$ give a new kind of state transition, as those of "
+         "DeltaProduct do (a reading of \"multiple gradient steps per example\").");
   c.exactly("$I$ gradient steps on the same pair are equivalent to one step of DeltaNet with strength $(1 - (1 - beta "
             "|k|^2)^I) / |k|^2$, so they add nothing to Eq 29.");
   c.because(

@@ -50,8 +50,8 @@ Vector feature_space_reads(const Sequence &s, int skipped) {
 
 Claim eq43() {
   ClaimBuilder c("kernel-regression-eq43", "003 Eq 42-43");
-  c.says("Take equal weights, and linear functions of a possibly infinite feature map as the class of functions. Then "
-         "the analytical solution of the regression predicts $V^T k(K,K)^{-1} k(K,q)$.");
+  c.says("Let the weights be equal, and let the functions be linear in a possibly infinite feature map. Then the "
+         "analytical solution of the regression predicts $V^T k(K,K)^{-1} k(K,q)$.");
   c.exactly("If $k(K,K)$ is invertible (distinct keys, at least $t$ features), this is the least-squares memory of "
             "smallest norm, and it interpolates, $m(k_i) = v_i$. Measured for the exponential kernel; the reference is "
             "least squares over the monomial features of the kernel.");
