@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 002 §4-5: what DeltaNet forgets. Nothing that is orthogonal to every later key; a fraction per write if later keys
-// are random.
+// 002 §4-5: what DeltaNet forgets. What is orthogonal to every later key is kept. If later keys are random, each write
+// erases a fraction.
 #include "theory/unifying_view/one_write.hpp"
 #include "theory/unifying_view/retention.hpp"
 #include <boost/math/special_functions/beta.hpp>
@@ -42,10 +42,10 @@ Claim never() {
     // (blog_kold_readout).
     const Dense nearby = after("delta_net", outer(old, x.other), {{x.key, Vector(dv, 0.0), beta, 1}});
     const Vector near = times(nearby, x.other), law = scaled(1 - beta * (cosine * cosine), old);
-    auto kept = points.obligation("a write nearby keeps $1 - beta cos^2$", near, law);
+    auto kept = points.obligation("a write at a similar key keeps $1 - beta cos^2$", near, law);
     if (cosine == 0) return;
     kept.but_not("$1 - beta |cos|$", scaled(1 - beta * std::fabs(cosine), old))
-        .but_not("kept whole by a write nearby", scaled(1, old));
+        .but_not("kept whole by a write at a similar key", scaled(1, old));
   });
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 002 §5 (and §2, which announces it): decay of the state: the weights of past writes, whether a repeated write still
+// 002 §5 (and §2, which announces it), decay of the state: the weights of past writes, whether a repeated write still
 // doubles the value, and what bounds the state.
 #include "theory/support/measure.hpp"
 #include "theory/support/one_head.hpp"
@@ -102,10 +102,10 @@ double creeping_sum(int T) {
 Claim bounds() {
   ClaimBuilder c("blog-gating-bounds", "002 §2");
   c.says("Gating with $alpha_t$ in (0, 1) bounds the state $S$.");
-  c.exactly("If $alpha_t <= bar < 1$ at every step, then $|S_t| <= max |v||k| / (1 - bar)$. That $alpha_t$ lies in (0, "
-            "1) does not bound $S$.");
-  c.because("On bounded inputs a learned sigmoid stays below some bar < 1, and then the statement holds. With gates "
-            "that approach 1 like $1 - 1/(t+1)^2$, $S$ grows as $t$.");
+  c.exactly("If $alpha_t$ is at most a bound $bar < 1$ at every step, then $|S_t| <= max |v||k| / (1 - bar)$. That "
+            "$alpha_t$ lies in (0, 1) does not bound $S$.");
+  c.because("On bounded inputs a learned sigmoid stays below some bound $bar < 1$, and then the statement holds. With "
+            "gates that approach 1 like $1 - 1/(t+1)^2$, $S$ grows as $t$.");
   c.holds_under("$alpha_t <= bar < 1$ at every step");
   c.runs({"mamba2"}), c.takes({real_param("bar", 0.9, 0.1, 0.999, "largest decay allowed")});
   c.at({{{"bar", 0.5}}, {}, {{"bar", 0.99}}});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 002 §6 and Outlook: the needle in a haystack: how much of it remains in each layer after m later writes.
+// 002 §6 and Outlook, the needle in a haystack: how much of it remains in each layer after m later writes.
 #include "harness/numerics/keys.hpp"
 #include "theory/unifying_view/retention.hpp"
 
