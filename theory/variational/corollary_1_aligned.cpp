@@ -138,8 +138,8 @@ double worst_sum(double lambda0) {
 
 Claim non_expansive_threshold() {
   ClaimBuilder c("vla-cor1-aligned-u-threshold", "004 Corollary 1 (derived)");
-  c.says("With unit $u = k$ the condition $n + c <= 2$, under which the chain from step 1 does not expand, holds in "
-         "every state at $lambda0 = 0.1$.");
+  c.says("With unit $u = k$ the chain from step 1 does not expand under the condition $n + c <= 2$, where $n = |A k|$ "
+         "and $c = a.k$. At $lambda0 = 0.1$ this condition holds in every state.");
   c.exactly("It is true exactly for $lambda0 >= golden^-5 = (5 sqrt(5) - 11) / 2 = 0.0901699$: with $g = k.A k$, $n + "
             "c$ is at most $sqrt(g / lambda0) / (1 + g) + sqrt(g lambda0)$, which reaches 2 at $g$ = golden, the "
             "golden ratio. The condition is sufficient; whether the chain needs it is open.");

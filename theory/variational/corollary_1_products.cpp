@@ -18,7 +18,7 @@ double stretched_angle(const Dense &J) {
 double chain_norm(const Vector &cosines, bool turned) {
   Vla layer(2, 1, 1);
   layer.chain = Dense::identity(2);
-  double image = 0; // angle of the direction into which the steps so far have stretched
+  double image = 0; // angle of the vector that the steps so far have stretched
   for (double c : cosines) {
     const double side = std::sqrt(1 - c * c);
     const Dense J = vla_jacobian_of({c, side}, {1, 0});
@@ -48,8 +48,8 @@ Claim product_norm() {
   c.says("The chain $J_T ... J_t$ has spectral norm at most 1, so that $|dL/dS_0|_F <= |dL/dS_T|_F$: gradients do not "
          "explode through the recurrence.");
   c.exactly("The largest possible norm for unit $a_t$ and $k_t$ is the product of $(1 + sqrt(5 - 4 c_t)) / 2$. It is "
-            "attained if every step stretches the direction into which the step before it has stretched: $1.618^50 = "
-            "2.8e10$ at $c = 0$.");
+            "attained if every step stretches the vector that the step before it has stretched. At $c = 0$ this gives "
+            "$1.618^50 = 2.8e10$ after 50 steps.");
   c.because("The corollary rests on Proposition 2. If $A_t$ is a true inverse, the growth is polynomial "
             "(vla_prop2_real_runs). If $u_t$ is along $k_t$, the corollary is true for the chain from the first step "
             "(vla_cor1_aligned_u).");
@@ -58,7 +58,7 @@ Claim product_norm() {
       "unit $a_t$ and $k_t$", "Nothing limits it; it rests on Proposition 2.",
       "The norms multiply to $1.618^T$ only if every write direction is orthogonal to its key and every step stretches "
       "what the step before it has stretched. Our $A_t$ is positive definite, hence $a_t.k_t > 0$, and in training we "
-      "saw no growth. The corollary needs no more than a chain that grows polynomially, and that it does."));
+      "saw no growth. The corollary needs only a chain that grows at most polynomially, and ours does."));
   c.runs({"vla"}), c.takes({cosine, integer_param("T", 50, 2, 200, "steps")});
   c.at({{}, {{"c", 0.5}}, {{"c", -0.5}, {"T", 10}}});
   c.also([](Points &points, const Protocol &protocol) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 §3.4, Eq 12, Algorithm 2: the parallel form: whether its composition is associative, whether its recurrence is
+// 004 §3.4, Eq 12, Algorithm 2, the parallel form: whether its composition is associative, whether its recurrence is
 // that of Eq 10, and what the scan costs.
 #include "theory/support/counted_layers.hpp"
 #include "theory/variational/associations.hpp"
@@ -168,7 +168,7 @@ Claim scan_work() {
             "the scan needs about $4 T d^3$ multiply-adds, and the recurrence $2 T d^2$: the scan needs $2 d$ times as "
             "many, 64 times at $d = 32$.");
   c.because("The depth and the order in $T$ are right, but the text omits the width. A chunked form costs less.");
-  c.holds_under("the head width is held fixed, for the work is about $4 T d^3$");
+  c.holds_under("the head width is held fixed; the work is about $4 T d^3$");
   c.runs({"vla"}), c.takes({integer_param("m", 4, 2, 8, "$T = 2^m$ steps"), integer_param("d", 6, 2, 24, "width")});
   return measure(c, [](Points &points, Seed seed, int m, int d) {
     const int T = 1 << m;
@@ -178,7 +178,7 @@ Claim scan_work() {
     points.rounding(0).statement("$O(d^2)$: four times the work at twice the width", wide_scan.work, 4 * scan.work);
     points.condition("$(2 T - 2 - log2 T) 2 d^3$ multiply-adds", scan.work, law(T, d))
         .but_not("$T log2 T$ compositions", T * m * 2.0 * d * d * d)
-        .but_not("$2 d^2$ a composition", (2 * T - 2 - m) * 2.0 * d * d);
+        .but_not("$2 d^2$ per composition", (2 * T - 2 - m) * 2.0 * d * d);
     points.condition("at twice the length", longer_scan.work, law(2 * T, d));
     points.condition("at twice the width", wide_scan.work, law(T, 2 * d));
     points.obligation("step by step: $2 T d^2$", sequential_work(story), 2.0 * T * d * d);

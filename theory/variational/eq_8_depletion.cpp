@@ -10,9 +10,10 @@ Claim depletion() {
   ClaimBuilder c("vla-eq8-depletion", "004 §3.2, Eq 8");
   c.says("Because $u_t$ is normalised, each rank-1 update depletes $A_t$ in exactly one direction by a bounded amount; "
          "subspaces that no $u$ touches keep their full magnitude.");
-  c.exactly("$A_{t-1} - A_t = z z^T / delta_t$ with $z = A_{t-1} u_t$. This drop has rank 1 and a trace of at most "
-            "$|A_{t-1}| (delta - 1) / delta < 1 / lambda0$; the first trace is $s^2 / (lambda0 (lambda0 + s^2))$ for "
-            "$|u| = s$. The direction that it depletes is $z$, not $u$. All this holds without the refresh.");
+  c.exactly(
+      "$A_{t-1} - A_t = z z^T / delta_t$ with $z = A_{t-1} u_t$. This drop has rank 1 and a trace of at most "
+      "$|A_{t-1}| (delta - 1) / delta < 1 / lambda0$. At the first step, with $|u| = s$, its trace is $s^2 / (lambda0 "
+      "(lambda0 + s^2))$. The direction that it depletes is $z$, not $u$. All this holds without the refresh.");
   c.because(
       "$A$ turns $u$ to $z$. So a direction along which no $u$ lies is depleted as well if some $z$ lies along it.");
   c.runs({"vla"});
@@ -52,7 +53,7 @@ Claim depletion() {
     points.rounding(units);
     points.obligation("drop $z z^T / delta$, $z = A u$", drops, along_z).but_not("along u instead of z", along_u);
     points.obligation("an untouched direction keeps $1 / lambda0$", times(other.A, kept), scaled(1 / lambda0, kept));
-    points.wrong_system("a touched one", times(layer.A, kept), scaled(1 / lambda0, kept));
+    points.wrong_system("a direction that some u touches", times(layer.A, kept), scaled(1 / lambda0, kept));
     points.rounding(units * d);
     points.obligation("first drop $s^2 / (lambda0 (lambda0 + s^2))$", traces[0], first_drop)
         .but_not("$1 / lambda0$", 1 / lambda0);

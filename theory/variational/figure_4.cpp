@@ -37,8 +37,8 @@ Mean mean_square(int d, int T, bool equal, Seed seed, double wanted) {
 
 Claim linear_growth() {
   ClaimBuilder c("linattn-norm-ot", "004 §1.1, §2.2, §4.1");
-  c.says("For random inputs $E|S_T|_F$ of linear attention is $O(T)$; here it is read as: the norm grows in proportion "
-         "to $T$.");
+  c.says("For random inputs $E|S_T|_F$ of linear attention is $O(T)$. This is read here as: the norm grows in "
+         "proportion to $T$.");
   c.holds_under("$E v k^T$ is not 0");
   c.exactly("$E|S_T|^2 = T E|v|^2|k|^2 + T (T - 1) |E v k^T|_F^2$ for independent pairs. So it is proportional to "
             "$T^2$ only if $E v k^T$ is not 0; for independent values of mean zero $|S|$ grows as $sqrt T$. As an "
@@ -101,9 +101,9 @@ Claim fig4_readings() {
   ClaimBuilder c("vla-fig4-readings", "004 Fig 4 (derived)");
   c.says("On inputs with zero mean at $d_h = 32$, linear attention's $|S_T|$ grows as $sqrt T$ if keys and values are "
          "independent. If $v = k$, it grows at a constant rate, but not to the printed value.");
-  c.exactly("It is $sqrt(T E|v|^2|k|^2)$. At $T = 1000$ this is 1419 for elu + 1 keys and $N(0,1)$ values (1174 if the "
-            "features' mean square is left out), 1012 for Gaussian ones and 31.6 for unit ones. With $v = k$ it is "
-            "5750.");
+  c.exactly("For independent keys and values $|S_T|$ is about $sqrt(T E|v|^2|k|^2)$. At $T = 1000$ this is 1419 for "
+            "elu + 1 keys and $N(0,1)$ values (1174 with the square of the features' mean in place of their mean "
+            "square), 1012 for Gaussian ones and 31.6 for unit ones. With $v = k$ it is 5750.");
   c.runs({"linear"});
   return measure(c, [](Points &points, const Protocol &protocol) {
     const int d = 32;
@@ -134,8 +134,8 @@ Claim fig4_readings() {
 Claim deltanet_bounded() {
   ClaimBuilder c("deltanet-eq4-bounded", "004 §6.2, Fig 4");
   c.says("DeltaNet as in Eq 4 stays bounded, because its scalar gate prevents unbounded growth.");
-  c.exactly("For $|k| <= 1$, $|v| <= C_v$ and $1/2 <= beta_t <= b < 1$, $|S_t|_F <= C_v / (1 - b)$. Isotropic unit "
-            "keys: $E|S_t|^2 -> E|v|^2 / (1 - beta^2 - (1 - 2 beta) / d)$. For $|k|^2 > 1 + beta$ it explodes: $|S| = "
+  c.exactly("For $|k| <= 1$, $|v| <= C_v$ and $1/2 <= beta_t <= b < 1$, $|S_t|_F <= C_v / (1 - b)$. For isotropic unit "
+            "keys $E|S_t|^2 -> E|v|^2 / (1 - beta^2 - (1 - 2 beta) / d)$. For $|k|^2 > 1 + beta$ it explodes: $|S| = "
             "10^96$ after 60 steps of elu + 1 keys, $d = 32$, $beta = 0.9$.");
   c.because("Eq 4 is printed with keys that are not normalised, $k_t = W_k x_t$; the statement needs normalised ones.");
   c.holds_under("$|k| <= 1$ and $1/2 <= beta_t <= b < 1$");
@@ -157,7 +157,7 @@ Claim deltanet_bounded() {
     Vector features = Stream(protocol.seed, "eq 4/features").normals(steps * 32);
     for (double &k : features) k = elu1(k);
     points.at(chosen).condition("unit keys: $C_v / (1 - b)$", at_most_point(reached, 3 / (1 - 0.5), rounding));
-    points.rounding(1e3).obligation("and it is attained", reached, 6 * (1 - std::pow(0.5, steps)));
+    points.rounding(1e3).obligation("the bound is attained", reached, 6 * (1 - std::pow(0.5, steps)));
     points.wrong_system("keys of length 1.3: $|k|^2 > 1 + beta$",
                         at_most_point(size_of(Vector(steps, 1.3), 1, turning, 0.5), 3 / (1 - 0.5), rounding));
     points.at(raw).statement("elu + 1 keys: $C_v / (1 - b)$",

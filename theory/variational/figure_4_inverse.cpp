@@ -93,7 +93,7 @@ Claim a_decay() {
     points.obligation("$sqrt d / (lambda0 + t/d)$", at_least_point(measured, isotropic_norm(t), rounding));
     points.wrong_system("u of length 1.1",
                         at_least_point(inverse_norm(scaled(1.1, whole)), isotropic_norm(rounds), rounding));
-    points.obligation("axes in turn", isotropic, isotropic_norm(rounds))
+    points.obligation("u along the axes in turn", isotropic, isotropic_norm(rounds))
         .but_not("$t / (d - 1)$", isotropic_norm(rounds, width - 1));
   });
 }

@@ -109,7 +109,7 @@ Claim u_scale() {
   c.exactly("It has unit length in Eq 8 and length $1/sqrt(d)$ in Algorithm 1: the trace of $M_t$ grows by 1 or by "
             "$1/d$ per step, which differ by the factor 32 at $d = 32$.");
   c.because("Results that depend on $lambda0/|u|^2$ differ by the factor $d$ between the two. An example is how far "
-            "writes avoid earlier keys (row vla-whitening-direction).");
+            "writes avoid earlier keys (vla_whitening_direction).");
   c.is_refuted(slip("Eq 8: $u$ of unit length; Algorithm 1 line 10: divided by $sqrt(d_h)$.", "none",
                     "Both are printed; neither mentions the other."));
   c.runs({"vla"}), c.takes({integer_param("T", 200, 1, 2000, "steps"), width_param(32)});

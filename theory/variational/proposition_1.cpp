@@ -90,8 +90,8 @@ Stationary stationary(int d, bool aligned, double v2, int heads, int burn, int s
 constexpr double value_square = 3; // |v|^2
 
 /// Values have |v|^2 = 3. After t steps 1 - a.k is about (d - 1) / (2 t): the eigenvalues of A differ by about 1/sqrt t
-/// of their size. The means of |e|^2 and |S|^2 exceed their limits by about 2 (1 - a.k) of these; `off` bounds that
-/// share.
+/// of their size. The means of |e|^2 and |S|^2 exceed their limits by a share of about 2 (1 - a.k), which `off`
+/// bounds.
 Claim in_the_long_run(ClaimBuilder &c, void (*points_at)(Points &points, int d, const Stationary &, double off)) {
   c.takes({integer_param("d", 4, 3, 8, "head width"), integer_param("aligned", 0, 0, 1, "1: $u_t = k_t$")});
   c.at({{}, {{"aligned", 1}}});
@@ -142,7 +142,7 @@ Claim plateau() {
     Vector spread;
     for (double x : s.state_squares) spread.push_back(std::pow(x / law - 1, 2));
     const auto held = [&](const Vector &x) { return sampled_point(batch_mean(x, 64), law, law * off / 2); };
-    points.statement("$|S_t|^2$ comes to rest: its mean square deviation", batch_mean(spread, 64), 0);
+    points.statement("$|S_t|^2$ stops changing: its mean square deviation is 0", batch_mean(spread, 64), 0);
     points.condition("the mean: $E|S|^2 = d E|v|^2$", held(s.state_squares)).but_not("$d - 1$", (d - 1) * value_square);
     points.wrong_system("a memory of the last pair alone", held(s.value_squares));
   });
@@ -188,7 +188,7 @@ Claim consistent_data() {
       const auto error = [&](int passes) { return errors_after(keys, {0, 0}, seen, passes)[0]; };
       const double factor = error(13) / error(12), off = (1 + lambda0) / seen / (1 - std::fabs(cosine));
       points.at(Params(p).set("passes seen", seen));
-      points.condition("error's factor a pass", bracketed_point(factor, law, off))
+      points.condition("factor of the error per pass", bracketed_point(factor, law, off))
           .but_not("$cosine^2$: delta rule", bracketed_point(factor, cosine * cosine, off));
     }
     const Vector consistent = errors_after(keys, {1, -1}, 0, 200), overfull = errors_after(three, {1, -1, 1}, 0, 200);

@@ -74,7 +74,8 @@ Claim root_growth() {
     };
     const double units = 64.0 * steps / 0.25; // the least v^2
     points.rounding(units);
-    points.obligation("the most that a step adds to $|S|^2$, over $|v|^2$: 1, at the first write", most_added(1), 1);
+    points.obligation("largest increase of $|S|^2$ in a step, divided by $|v|^2$: 1, at the first write", most_added(1),
+                      1);
     points.wrong_system("keys of length 1.1", most_added(1.1), 1);
   });
 }

@@ -43,10 +43,10 @@ Claim unit_jacobian() {
     law.front() = largest, law.back() = (1 - c) / largest;
     points.rounding(units).statement("norm 1", measured.front(), 1);
     points.obligation("all singular values", measured, law);
-    points.obligation("the smallest", measured.back(), law.back());
-    auto norm = points.obligation("the largest", measured.front(), largest);
+    points.obligation("the smallest singular value", measured.back(), law.back());
+    auto norm = points.obligation("the largest singular value", measured.front(), largest);
     if (c > 1e-6 - 1) // at c = -1 both laws give the same value
-      norm.but_not("$|J k| = sqrt(2 - 2c)$", std::sqrt(2 - 2 * c)).but_not("the triangle's bound 2", 2);
+      norm.but_not("$|J k| = sqrt(2 - 2c)$", std::sqrt(2 - 2 * c)).but_not("the bound 2 of the triangle inequality", 2);
     const Dense longer = vla_jacobian_of(scaled(1.1, x.a), x.k, "vla_unnormalized");
     points.wrong_system("a of length 1.1", spectral_norm(longer), largest);
   });
@@ -113,7 +113,7 @@ Claim eigenvalues() {
   c.is_refuted(asserted(
       "Proposition 2, proof: the eigenvalues are 1 'for the complement of k' and $1 - k.a$ 'for the direction k'.",
       "unit vectors", "The proof goes on with the modulus of $1 - k.a$.",
-      "The eigenvalues are as stated, and only they are used; the eigenvector of the last is $a$, not $k$."));
+      "The eigenvalues are as stated, and only they are used; the eigenvector of $1 - k.a$ is $a$, not $k$."));
   c.runs({"vla"}), c.takes({width, cosine}), c.at({{{"d", 2}, {"c", 0}}, {{"c", 0.4}}, {{"c", -0.7}}});
   return measure(c, [](Points &points, Seed seed, int d, double c) {
     const double units = jacobian_units(d);
@@ -126,7 +126,8 @@ Claim eigenvalues() {
     points.obligation("$J k = k - a$", image, combine(1, x.k, -1, x.a));
     points.obligation("1 on the complement of k", times(J, in_complement), in_complement);
     points.rounding(units * d);
-    points.obligation("1 comes $d - 1$ times: trace", trace(J), d - c).but_not("1 comes d times", d + 1 - c);
+    points.obligation("trace: the eigenvalue 1 has multiplicity $d - 1$", trace(J), d - c)
+        .but_not("multiplicity d", d + 1 - c);
     points.rounding(units);
     auto eigenvector = points.obligation("$J a = (1 - c) a$", times(J, x.a), scaled(1 - c, x.a));
     points.wrong_system("J transposed", times(transpose(J), x.a), scaled(1 - c, x.a));

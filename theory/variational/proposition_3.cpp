@@ -18,7 +18,7 @@ Claim exact_recovery() {
   c.says("For $n <= d$ linearly independent unit keys $S_n k_i = v_i$ for every $i$ after one pass.");
   c.exactly(
       "$S_t k_t = v_t - (1 - c_t) e_t$ with $c_t = a_t.k_t$: even the last pair is not recovered unless $a_t = k_t$.");
-  c.because("The note to Table 9 restricts the guarantee to orthogonal keys (row vla-prop3-orthogonal-keys). Classical "
+  c.because("The note to Table 9 restricts the guarantee to orthogonal keys (vla_prop3_orthogonal_keys). Classical "
             "least squares does recover independent keys as its penalty vanishes. VLA does not, because its write "
             "direction has length 1.");
   c.is_refuted(

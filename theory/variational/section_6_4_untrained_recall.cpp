@@ -7,7 +7,7 @@ namespace {
 const int width = 32;
 const ParamSpec pairs = integer_param("n", 24, 2, 96, "pairs");
 
-/// Accuracy of softmax attention. Every key is queried after all pairs, in a head of its own.
+/// Accuracy of softmax attention. Every key is queried after all pairs, in a separate head.
 double softmax_accuracy(const Memories &x, double scale) {
   Sequence s;
   s.shape = {x.count * x.n, 1, x.n, x.d, x.d};

@@ -28,9 +28,9 @@ Claim long_context() {
   ClaimBuilder c("vla-longcontext-untrained", "004 §6.5, §7.4");
   c.says("Eight pairs stay at recall 1.000 up to $T = 512$: no association is overwritten before its query appears, "
          "and VLA is robust to padding and long-range noise.");
-  c.exactly("If 24 or 56 further unit pairs follow the eight, the delta rule keeps the share $(1 - 1/d)^m$ of a "
-            "write's square: .467 and .169. VLA with unit $u = k$ recalls .85 of the eight at 64 pairs in all, and .00 "
-            "at 256. Recall stays flat only if the filler does not write, or repeats the pairs.");
+  c.exactly("If 24 or 56 further unit pairs follow the eight, the delta rule keeps the share $(1 - 1/d)^m$ of the "
+            "squared norm of a write, .467 or .169. VLA with unit $u = k$ recalls .85 of the eight at 64 pairs in all, "
+            "and .00 at 256. Recall stays flat only if the filler does not write, or repeats the pairs.");
   c.because("The text does not say what fills the context. If the layer has learned not to write the filler, this "
             "explains 1.000 (vla_longcontext_trained).");
   c.is_refuted(of_trained("§6.5, §7.4: 1.000 from $T = 64$ to 512.", "a trained model; the filler is not described",
@@ -90,7 +90,8 @@ Claim gate_forgets_by_length() {
       return forward(find_variant(layer), s).o.back();
     };
     const double units = 16.0 * m, found = left("scalar_gated_delta", m);
-    points.rounding(units).statement("as much is left after m as after one", left("scalar_gated_delta", 1), found);
+    points.rounding(units).statement("share left after m later pairs: that after one", left("scalar_gated_delta", 1),
+                                     found);
     points.obligation("$beta^m$ is left", found, std::pow(beta, m)).but_not("$beta^(m-1)$", std::pow(beta, m - 1));
     points.wrong_system("no gate", left("delta_net", m), std::pow(beta, m));
   });

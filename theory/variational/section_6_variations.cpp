@@ -35,7 +35,7 @@ Claim copying() {
     for (const char *mixer : {"softmax", "linear_elu", "delta_net", "vla"}) {
       const Assignments blind = changed(copy, {{"mixer", mixer}}), placed = changed(blind, {{"positions", "learned"}});
       points.at(place_of(placed)).statement("copies", at_least(placed, most));
-      points.at(place_of(blind)).obligation("does not yet without positions", at_most(blind, all));
+      points.at(place_of(blind)).obligation("does not copy without positions", at_most(blind, all));
     }
     broken(points, changed(copy, {{"mixer", "softmax"}, {"positions", "learned"}}), most);
   });
@@ -91,7 +91,7 @@ Claim ablation() {
     const Assignments linear = changed(fixed, {{"mixer", "linear_elu"}});
     const Mean found = trained(fixed);
     points.at(place_of(fixed)).statement("stays at the guess, as linear attention", at_most_point(found, blind));
-    points.obligation("recalls a quarter of the rest", at_least_point(found, some));
+    points.obligation("recalls a quarter of the answers that a guess misses", at_least_point(found, some));
     points.at(place_of(linear)).obligation("linear attention does not", at_most(linear, some));
     broken(points, fixed, some);
   });
@@ -105,7 +105,8 @@ Claim long_context() {
                "$n = 8$; the filler is not described",
                "§7.4 bounds the claim by 'up to $d_h$ independent associations', which random filler exceeds."));
   c.exactly("The models train for 300 steps on 4 pairs in 36 tokens, behind a convolution with two taps. VLA recalls "
-            "if the pairs come again or one token fills the rest. If random tokens do, it does not, but softmax does.");
+            "if the pairs are repeated or one token fills the rest. If random tokens fill the rest, VLA does not "
+            "recall, but softmax does.");
   c.because("Every token of the filler writes. A filler that repeats one key overwrites itself; other fillers fill the "
             "state. Three seeds: 1.00 with repeated pairs, 1.00 with one token, .45 to .57 with random tokens; softmax "
             "1.00.");
@@ -117,8 +118,9 @@ Claim long_context() {
       return changed(longer, {{"mixer", mixer}, {"filler", filler}});
     };
     const Mean random = trained(by("vla", "random"));
-    points.at(place_of(by("vla", "random"))).statement("any other tokens", at_least_point(random, most));
-    points.obligation("any other tokens", at_most_point(random, 0.8));
+    points.at(place_of(by("vla", "random")))
+        .statement("VLA recalls with random tokens as filler", at_least_point(random, most));
+    points.obligation("VLA with random tokens as filler, at most .8", at_most_point(random, 0.8));
     points.at(place_of(by("softmax", "random"))).obligation("softmax recalls", at_least(by("softmax", "random"), most));
     for (const char *filler : {"pairs", "pad"}) {
       const Point found = at_least(by("vla", filler), most);

@@ -65,12 +65,13 @@ double gated_fixed_point(const Pairs &x, double beta) {
 
 Claim redundant_inputs() {
   ClaimBuilder c("vla-redundant-inputs", "004 §7.4");
-  c.says("Long sequences of repeated or redundant inputs, padding and noise add progressively less to the state; not "
-         "so for DeltaNet, whose gate decays what is stored, nor for linear attention.");
-  c.exactly("True if one $S$ fits all that repeats. A pair that comes again at once writes exactly 0. With $n <= d$ "
-            "pairs each late pass multiplies the write of pair $i$ by $1 - 1/sqrt((G^-1)_ii)$, where $G$ is the Gram "
-            "matrix of the keys; 8 pairs at $d = 32$ write about 1.1, 0.08, 0.01, 0.001. It does not hold for noise: "
-            "new values keep $|e|^2$ at 2.");
+  c.says("Long sequences of repeated or redundant inputs, padding and noise add progressively less to VLA's state. "
+         "This is not true of DeltaNet, whose gate decays what is stored, nor of linear attention.");
+  c.exactly(
+      "True if one $S$ fits all that repeats. A pair that comes again at once writes exactly 0. With $n <= d$ pairs "
+      "each late pass multiplies the write of pair $i$ by $1 - 1/sqrt((G^-1)_ii)$, where $G$ is the Gram matrix of the "
+      "keys. The writes of 8 pairs at $d = 32$ have a norm of about 1.1, 0.08, 0.01, 0.001 in successive passes. It "
+      "does not hold for noise: if every value is new, the residual $e$ keeps $|e|^2$ at 2.");
   c.because("In the authors' favour: Eq 4 at $beta = 0.9$ goes on writing two thirds of each value, linear attention "
             "all of it. The delta rule (DeltaNet, $beta = 1$) writes less and less, as VLA does, but five times more "
             "slowly per pass. Writes shrink because $e_t$ is small, not because $A_t$ is.");
@@ -110,10 +111,11 @@ Claim redundant_inputs() {
     points.rounding(off);
     points.condition("each pair's factor after many passes", factors, settled_law)
         .but_not("$1 - 1 / (G^-1)_ii$", delta_law);
-    points.obligation("one pair, twice at once", exact_point(vla_errors(one_pair), {norm(once.v(0)), 0}, units));
+    points.obligation("one pair, written twice in a row",
+                      exact_point(vla_errors(one_pair), {norm(once.v(0)), 0}, units));
     points.rounding(units);
     const Vector gated = means_by_pass(delta_errors("scalar_gated_delta", again(late), gate), n);
-    points.obligation("Eq 4, $beta = 0.9$: $|e|$ that stays", gated.back(), gated_fixed_point(once, gate))
+    points.obligation("Eq 4, $beta = 0.9$: $|e|$ in the last pass", gated.back(), gated_fixed_point(once, gate))
         .but_not("Eq 4 learns as VLA does", law.back());
   });
 }

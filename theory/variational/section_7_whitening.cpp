@@ -58,7 +58,8 @@ Claim two_keys() {
                                             {"$rho / (1 + 2 lambda0 / s^2)$", rho / (1 + 2 * lambda0 / (s * s))},
                                             {"$rho (1 - lambda0 / s^2)$", rho * (1 - lambda0 / (s * s))}})
       if (std::fabs(coefficient - law) > told_apart) limit.but_not(name, coefficient);
-    points.obligation("cosine left with $k_1$", memory.a[0], remaining).but_not("the overlap turned", -remaining);
+    points.obligation("cosine left with $k_1$", memory.a[0], remaining)
+        .but_not("the overlap with the opposite sign", -remaining);
   });
 }
 

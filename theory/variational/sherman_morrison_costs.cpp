@@ -80,7 +80,7 @@ Claim vla_constant_factor() {
     points.obligation("with the rank-one update as one operation", measured(true, true), 4);
     points.wrong_system("outer product and subtraction apart", measured(true, false), 4);
     points.rounding(64.0 * d * 10);
-    points.obligation("what is counted gives $A_1 = M_1^{-1}$", values_of(Update(run, true, false).A),
+    points.obligation("the counted steps give $A_1 = M_1^{-1}$", values_of(Update(run, true, false).A),
                       inverse(0.1 * Dense::identity(d) + outer(u, u)).data);
   });
 }
@@ -97,7 +97,7 @@ Claim vla_eq18_cost() {
     const Row<Counted> u = grid_of<Counted>(run.s.w, 1, int(d))[0];
     Algorithm1<Counted> once(int(d), 0.1), twice = once;
     const double shared = count([&] { once.update(u); });
-    // As printed, (A u)(u^T A) / (1 + u^T A u), with every product computed at the place where it stands.
+    // As printed, (A u)(u^T A) / (1 + u^T A u), with every product computed anew wherever it occurs.
     const double literal = count([&] {
       const Row<Counted> left = times(twice.A, u), right = times(twice.A, u);
       const Counted delta = Counted(1) + inner(u, times(twice.A, u));

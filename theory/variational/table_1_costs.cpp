@@ -37,7 +37,7 @@ Claim vla_complexity_ot() {
     points.obligation("linear attention keeps $d^2$", state("linear"), double(d) * d);
     points.wrong_system("VLA keeps $d^2$", state("vla_unnormalized"), double(d) * d);
     points.rounding(step_units(T, d, 0.1) * (1 + max_abs(vla.reads)));
-    points.obligation("what is counted computes the layer", layer, vla.reads);
+    points.obligation("the counted steps compute the layer", layer, vla.reads);
     if (counts_work()) {
       points.rounding(64);
       points.obligation("the layer's definition, u given: $6 d^2$ a token", products_by_square("vla", T, d), 6);
@@ -61,8 +61,8 @@ Claim vla_constant_ratio() {
       "The three are printed next to each other; §6.1 has 14 times over sequential Python, which is another ratio."));
   c.exactly(
       "$7/2 = 3.5$ times the multiply-adds of linear attention and $7/3$ those of DeltaNet; 3 and 2 with $u$ given.");
-  c.because("The paper contradicts itself: it prints 5 and 3, and no count gives 5. The row vla-python-3x measures the "
-            "time.");
+  c.because("The paper contradicts itself: it prints 5 and 3, and no count gives 5. The claim vla_python_3x is about "
+            "the time.");
   c.takes({head_width});
   Claim claim = measure(c, [](Points &points, Seed seed, int d) {
     const double vla = leading([](const TokenRun &r) { return vla_cost(r, true).products; }, d, seed),

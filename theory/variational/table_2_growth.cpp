@@ -110,9 +110,9 @@ Claim magnification() {
   c.exactly("The product of the steps' norms is an upper bound of the chain's norm. If $u$ is along the key, log10 of "
             "the chain's norm is 30 to 33, and log10 of the product is 60. With random $u$ the two are 74 and 77 for "
             "unit $u$, and 78 and 82 for $|u| = 1/sqrt d$. If only $k$ is normalised, they are 17 and 23.");
-  c.because("The arithmetic $20.5^25 = 10^32.8$ is right. But norms multiply only if each step stretches the direction "
-            "that the previous one stretched. Keys that $A_t$ has learned to avoid do not do this. Keys with a common "
-            "direction nearly do, if $A_t$ is nearly isotropic.");
+  c.because("The arithmetic $20.5^25 = 10^32.8$ is right. But norms multiply only if each step stretches the vector "
+            "that the previous step stretched. This is not so for keys that $A_t$ has learned to avoid. It is nearly "
+            "so for keys with a common direction, if $A_t$ is nearly isotropic.");
   c.is_refuted(stricter("Table 2's caption: 'Gradient magnification after $T = 25$ steps is $|J_t|^25$.'",
                         "$d_h = 96$, $|J| = 20.5$",
                         "'approximately $10^32$': an estimate by the largest norm, not a measured product."));

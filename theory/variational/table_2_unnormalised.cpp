@@ -34,10 +34,10 @@ Claim norm_formula() {
     const Vector values = singular_values(vla_jacobian_of(scaled(a, x.a), scaled(k, x.k), "vla_unnormalized"));
     const Dense normalised = vla_jacobian_of(scaled(a, x.a), scaled(k, x.k));
     points.rounding(units);
-    auto norm = points.obligation("the largest", values.front(), largest)
+    auto norm = points.obligation("the largest singular value", values.front(), largest)
                     .but_not("$|a||k|$", length)
                     .but_not("sign of a.k", largest_stretch(-product, length));
-    points.obligation("the smallest", values.back(), smallest);
+    points.obligation("the smallest singular value", values.back(), smallest);
     points.wrong_system("a and k normalised", spectral_norm(normalised), largest);
     if (std::fabs(cosine) < 0.999) // along one line it is right
       norm.but_not("$|1 - a.k|$", std::fabs(1 - product));
@@ -48,10 +48,10 @@ Claim six_readings() {
   ClaimBuilder c("vla-unnormalised-readings", "004 §4.2 (derived)");
   c.says("At $d_h = 96$, $lambda0 = 0.1$ none of six readings of \"unnormalised\" gives a norm of 20.5, at the first "
          "or at the 25th step.");
-  c.exactly("Every step's norm obeys the formula of vla_unnormalised_norm_formula with $A_t = M_t^{-1}$. Its mean at "
-            "the first step -> at the 25th step: $172 -> 263$ (unit $u$ along $k$), $1312 -> 1119$ (random unit $u$, "
-            "variance $1/3$), $1873 -> 1878$ (Algorithm 1's $|u|$), $314 -> 283$ (raw keys), $12.7 -> 12.8$ (a "
-            "normalised), $8.9 -> 7.8$ ($k$ normalised).");
+  c.exactly("Every step's norm obeys the formula of vla_unnormalised_norm_formula with $A_t = M_t^{-1}$. The arrows "
+            "lead from the mean norm of the first step to that of the 25th: $172 -> 263$ (unit $u$ along $k$), $1312 "
+            "-> 1119$ (random unit $u$, variance $1/3$), $1873 -> 1878$ (Algorithm 1's $|u|$), $314 -> 283$ (raw "
+            "keys), $12.7 -> 12.8$ (a normalised), $8.9 -> 7.8$ ($k$ normalised).");
   c.runs({"vla_unnormalized"});
   return measure(c, [](Points &points, const Protocol &protocol) {
     const int last = 25, runs = protocol.full() ? 60 : 6;

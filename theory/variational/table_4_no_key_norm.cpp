@@ -89,7 +89,7 @@ Claim overflow() {
       return at_most_point(steps(protocol.seed, 1, d, sigma, kind, real, largest)[0], length, 0);
     };
     points.condition("float32, first step that is not finite", at_most_point(mean_of(single), length));
-    points.obligation("passes the largest float",
+    points.obligation("float32, first step that is not finite, within bounds from float64",
                       bracketed_point(mean_of(single).mean, (first + last) / 2, (last - first) / 2 + 1.0 / streams));
     points.wrong_system("keys normalised", within(Keys::unit, Real::f32, float_max));
     points.wrong_system("float64", within(Keys::raw, Real::f64, double_max));
