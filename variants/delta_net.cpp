@@ -8,7 +8,7 @@
 // State: Dv x Dk. Cost per token: recurrent 6 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
 #include "variants/kernels/chunked/delta_rule_backward.hpp"
 #include "variants/kernels/chunked/stored.hpp"
-#include "variants/kernels/common/arrays.hpp"
+#include "variants/kernels/common/elementwise.hpp"
 #include "variants/kernels/common/rows.hpp"
 
 namespace recollect::variants {
@@ -28,14 +28,10 @@ template <class Real> DeltaRule<Real> as_rule(const Call<Real> &call) {
 }
 template <class Real> void chunked(const Call<Real> &call) { delta_rule("delta_net::chunked", call, as_rule(call)); }
 /// beta is both the write and the erase strength, so its gradient is the sum of both.
-template <class Real> void add_erase_gradient(const Array<Real> &d_erase, const Array<Real> &d_write) {
-  parallel_loop(
-      "delta_net::gates", d_erase.extent(0), KOKKOS_LAMBDA(const size_t t) { d_write(t) += d_erase(t); });
-}
 template <class Real> void backward(const BackwardCall<Real> &back) {
-  const Array<Real> d_erase = allocate(back.call, back.call.steps()), d_write = back.d.beta;
-  delta_rule_vjp("delta_net::backward", back, as_rule(back.call), {back.d.q, back.d.k, d_erase, d_write});
-  add_erase_gradient(d_erase, d_write);
+  const Array<Real> d_erase = allocate(back.call, back.call.steps());
+  delta_rule_vjp("delta_net::backward", back, as_rule(back.call), {back.d.q, back.d.k, d_erase, back.d.beta});
+  add(d_erase, back.d.beta);
 }
 
 #ifdef KOKKOS_ENABLE_CUDA
@@ -46,9 +42,9 @@ template <class Stored> void chunked_stored(const Call<float, Stored> &call) {
   run_16_bits("delta_net::chunked", call, stored_rule(call));
 }
 template <class Stored> void backward_stored(const BackwardCall<float, Stored> &back) {
-  const Array<float> d_erase = back.call.arena->template take<float>(back.call.steps()), d_write = back.d.beta;
-  run_16_bits("delta_net::backward", back, stored_rule(back.call), {{}, d_erase, d_write});
-  add_erase_gradient(d_erase, d_write);
+  const Array<float> d_erase = back.call.arena->template take<float>(back.call.steps());
+  run_16_bits("delta_net::backward", back, stored_rule(back.call), {{}, d_erase, back.d.beta});
+  add(d_erase, back.d.beta);
 }
 #endif
 

@@ -47,7 +47,7 @@ template <class Real> void backward(const BackwardCall<Real> &back) {
   writes.d.alpha = allocate(back.call, back.call.steps()), writes.d.beta = allocate(back.call, back.call.steps());
   writes.d.w = allocate(back.call, d_k.extent(0));
   write_vjp(label, writes, kernel(back.call), u, e);
-  parallel_loop(label + "::w", d_k.extent(0), AddArray<Real>{writes.d.w, d_k}); // w is the key
+  add(writes.d.w, d_k); // w is the key
 }
 
 } // namespace

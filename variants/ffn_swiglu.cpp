@@ -6,7 +6,7 @@
 // The rows of w are those of W_G. Not causal: k, v and w are weights, not context. There is no other state. Cost per
 // token: 2 T (2 Dk + Dv) flops, T exponentials.
 #include "variants/kernels/attention/persistent.hpp"
-#include "variants/kernels/common/arrays.hpp"
+#include "variants/kernels/common/elementwise.hpp"
 
 namespace recollect::variants {
 namespace {
@@ -52,9 +52,7 @@ template <class Real> void backward(const BackwardCall<Real> &back) {
   gate.d.q = allocate(call, call.q.extent(0)), gate.d.v = allocate(call, call.v.extent(0)); // scratch: d.v is complete
   attend_vjp("ffn_swiglu::gate", gate, Gate<Real>{{call.shape.T, call.shape.Dk, call.q, call.k}},
              CausalMask::everything);
-  const Array<Real> d_q = back.d.q, added = gate.d.q;
-  parallel_loop(
-      "ffn_swiglu::q", d_q.extent(0), KOKKOS_LAMBDA(const size_t i) { d_q(i) += added(i); });
+  add(gate.d.q, back.d.q);
 }
 
 } // namespace

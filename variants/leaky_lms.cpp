@@ -8,7 +8,7 @@
 // alpha v) (003 Eq 38-41).
 // State: Dv x Dk. Cost per token: recurrent 7 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
 #include "variants/kernels/chunked/delta_rule_backward.hpp"
-#include "variants/kernels/common/arrays.hpp"
+#include "variants/kernels/common/elementwise.hpp"
 #include "variants/kernels/common/rows.hpp"
 
 namespace recollect::variants {
@@ -28,10 +28,9 @@ template <class Real> DeltaRule<Real> as_rule(const Call<Real> &call) {
 }
 template <class Real> void chunked(const Call<Real> &call) { delta_rule("leaky_lms::chunked", call, as_rule(call)); }
 template <class Real> void backward(const BackwardCall<Real> &back) {
-  const Array<Real> d_erase = allocate(back.call, back.call.steps()), d_write = back.d.beta;
-  delta_rule_vjp("leaky_lms::backward", back, as_rule(back.call), {back.d.q, back.d.k, d_erase, d_write, back.d.alpha});
-  parallel_loop(
-      "leaky_lms::gates", d_erase.extent(0), KOKKOS_LAMBDA(const size_t t) { d_write(t) += d_erase(t); });
+  const Array<Real> d_erase = allocate(back.call, back.call.steps()), d_beta = back.d.beta;
+  delta_rule_vjp("leaky_lms::backward", back, as_rule(back.call), {back.d.q, back.d.k, d_erase, d_beta, back.d.alpha});
+  add(d_erase, d_beta);
 }
 
 } // namespace

@@ -31,7 +31,7 @@ template <class Real> void recurrent(const Call<Real> &call) {
 /// The rule of one level: it erases with the strength alpha beta of gated_delta_net, and writes only this level's
 /// steps.
 template <class Real> DeltaRule<Real> as_rule(const Call<Real> &one, const Array<Real> &beta) {
-  return {1, one.k, one.k, products("log_linear_gated_delta::erase", one, one.alpha, beta), one.beta, one.alpha, {}};
+  return {1, one.k, one.k, products(one, one.alpha, beta), one.beta, one.alpha, {}};
 }
 template <class Real> void chunked(const Call<Real> &call) {
   by_levels(call, [&](const Call<Real> &one) {

@@ -12,6 +12,7 @@
 #include "harness/device/tile/transposed.hpp"
 #include "variants/kernels/attention/backward.hpp"
 #include "variants/kernels/attention/delta_former.hpp"
+#include "variants/kernels/common/elementwise.hpp"
 
 namespace recollect::variants {
 
@@ -154,11 +155,6 @@ template <class Real> struct EraseGradients {
   }
 };
 
-template <class Real> struct AddArray {
-  Array<Real> from, to;
-  KOKKOS_FUNCTION void operator()(size_t i) const { to(i) += from(i); }
-};
-
 /// Takes u, and e, which holds du on entry. Writes the gradients of v, alpha, beta and w, and adds to that of k.
 template <class Real, class Kernel>
 void write_vjp(const std::string &label, const BackwardCall<Real> &back, const Kernel &kernel, const Array<Real> &u,
@@ -179,7 +175,7 @@ void write_vjp(const std::string &label, const BackwardCall<Real> &back, const K
   const Array<Real> d_k = allocate(call, call.k.extent(0));
   // The gradient with respect to u is not needed, because e already includes it. It overwrites `overlap`.
   gradients_by_blocks(label, call, block, rows_of(back.d.w, s, s.Dk), rows_of(d_k, s, s.Dk), overlap);
-  parallel_loop(label + "::k", d_k.extent(0), AddArray<Real>{d_k, back.d.k});
+  add(d_k, back.d.k);
 }
 
 } // namespace recollect::variants

@@ -6,7 +6,7 @@
 // delta_rule.hpp expresses this by the erase strength alpha_t beta_t, or by lambda_t . r_t as the key that is read.
 #pragma once
 #include "variants/kernels/chunked/delta_rule_backward.hpp"
-#include "variants/kernels/common/arrays.hpp"
+#include "variants/kernels/common/elementwise.hpp"
 
 namespace recollect::variants {
 
@@ -16,20 +16,9 @@ template <class Real> struct DecayFirst {
   Array<Real> alpha = {}, lambda = {}; // [B,H,T] or [B,H,T,Dk]; at most one of them
 };
 
-/// a . b, element by element
-template <class Real>
-Array<Real> products(const std::string &label, const Call<Real> &call, const Array<Real> &a, const Array<Real> &b) {
-  const Array<Real> out = allocate(call, a.extent(0));
-  parallel_loop(
-      label, out.extent(0), KOKKOS_LAMBDA(const size_t i) { out(i) = a(i) * b(i); });
-  return out;
-}
-
 template <class Real> DeltaRule<Real> as_delta_rule(const Call<Real> &call, const DecayFirst<Real> &in) {
-  if (in.lambda.extent(0))
-    return {1, products("decay_first::read_keys", call, in.lambda, in.r), in.p, in.beta, in.beta, {}, in.lambda};
-  if (in.alpha.extent(0))
-    return {1, in.r, in.p, products("decay_first::erase", call, in.alpha, in.beta), in.beta, in.alpha, {}};
+  if (in.lambda.extent(0)) return {1, products(call, in.lambda, in.r), in.p, in.beta, in.beta, {}, in.lambda};
+  if (in.alpha.extent(0)) return {1, in.r, in.p, products(call, in.alpha, in.beta), in.beta, in.alpha, {}};
   return {1, in.r, in.p, in.beta, in.beta, {}, {}};
 }
 

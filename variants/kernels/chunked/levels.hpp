@@ -9,7 +9,7 @@
 // The chunked form runs each level as a layer whose state is reset every 2^l steps. In the first half of these steps it
 // is written, in the second half read. This takes O(T log T) time and linear memory.
 #pragma once
-#include "variants/kernels/common/arrays.hpp"
+#include "variants/kernels/common/elementwise.hpp"
 #include "variants/kernels/common/rows.hpp"
 
 namespace recollect::variants {
@@ -92,11 +92,6 @@ template <class Real> Call<Real> call_of(const Call<Real> &call, int level) {
         its_beta(step) = is.writes(t) ? beta(step) : Real(0);
       });
   return one;
-}
-
-template <class Real> void add(const Array<Real> &terms, const Array<Real> &sum) {
-  parallel_loop(
-      "levels::add", sum.extent(0), KOKKOS_LAMBDA(const size_t i) { sum(i) += terms(i); });
 }
 
 /// Runs run(call) for every level and sums the outputs.
