@@ -32,24 +32,22 @@ template <class Real> void recurrent(const Call<Real> &call) {
         return dot(s, h.q(t), h.Dk);
       });
 }
+template <class Real> DecayFirst<Real> as_rule(const Call<Real> &call) {
+  return {call.w, call.k, call.beta, call.alpha};
+}
 template <class Real> void chunked(const Call<Real> &call) {
-  decay_first("comba::chunked", corrected(call), {call.w, call.k, call.beta, call.alpha});
+  decay_first("comba::chunked", corrected(call), as_rule(call));
 }
 template <class Real> void backward(const BackwardCall<Real> &back) {
-  const Call<Real> &call = back.call;
-  const Array<Real> d_q = back.d.q, d_w = back.d.w;
-  const Real d = call.params.real("d");
-  decay_first_vjp("comba::backward", BackwardCall<Real>{corrected(call), back.d},
-                  {call.w, call.k, call.beta, call.alpha}, {d_w, back.d.k, back.d.beta, back.d.alpha});
-  parallel_loop(
-      "comba::query_gradient", d_w.extent(0), KOKKOS_LAMBDA(const size_t i) { d_w(i) -= d * d_q(i); });
+  const BackwardCall<Real> reads{corrected(back.call), back.d};
+  decay_first_vjp("comba::backward", reads, as_rule(back.call), as_rule(back.d));
+  add(back.d.q, back.d.w, -back.call.params.real("d"));
 }
 
 } // namespace
 
 Variant comba() {
-  Variant v;
-  v.family = "delta rule";
+  Variant v = delta_variant();
   v.update = "$A_t = alpha_t (I - beta_t w_t k_t^T)$, $b_t = beta_t v_t$, $phi(q_t) = q_t - d w_t$";
   v.source = "arXiv:2506.02475, as in fla/ops/comba/naive.py and fla/layers/comba.py";
   v.differs = "the erase key $w$ is an input, the source's is a multiple of $k$; $d$ is 0 by default, the source "
@@ -62,9 +60,6 @@ Variant comba() {
   v.forms = {definition([](const auto &call) { recurrent(call); }), fast("chunked", chunked<float>, chunked<double>)
                                                                         .backward(backward<float>, backward<double>)
                                                                         .work(2 * cost::Dv * cost::Dk + 95 * cost::Dk)};
-  v.traits.zero_step_keeps = true;
-  v.traits.zero_key_keeps = true;
-  v.traits.repeats = Repeats::last;
   return v;
 }
 

@@ -7,6 +7,7 @@
 //
 // State: Dv x Dk. Cost per token: recurrent 6 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
 #include "variants/kernels/chunked/delta_rule_backward.hpp"
+#include "variants/kernels/chunked/delta_variant.hpp"
 #include "variants/kernels/chunked/stored.hpp"
 #include "variants/kernels/common/elementwise.hpp"
 #include "variants/kernels/common/rows.hpp"
@@ -51,9 +52,8 @@ template <class Stored> void backward_stored(const BackwardCall<float, Stored> &
 } // namespace
 
 Variant delta_net() {
-  Variant v;
+  Variant v = delta_variant();
   v.aliases = {"deltanet", "delta_rule"};
-  v.family = "delta rule";
   v.update = "$A_t = I - beta_t k_t k_t^T$, $b_t = beta_t v_t$, $phi = identity$";
   v.objective = "$|S k - v|^2 / 2$, one gradient step of size $beta_t$";
   v.source = "002 §4; 003 Eq 6, 29; 000 Table 2; Yang et al. 2024 (arXiv:2406.06484)";
@@ -68,9 +68,6 @@ Variant delta_net() {
                  .packs()
 #endif
                  .work(1.9 * cost::Dv * cost::Dk + 80 * cost::Dk)};
-  v.traits.zero_step_keeps = true;
-  v.traits.zero_key_keeps = true;
-  v.traits.repeats = Repeats::last;
   return v;
 }
 

@@ -10,6 +10,7 @@
 // overflows; g_t then becomes m^2 g_t. State: Dv x Dk. Cost per token: recurrent 6 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3
 // Dv) flops, as matrix products.
 #include "variants/kernels/chunked/delta_rule_backward.hpp"
+#include "variants/kernels/chunked/delta_variant.hpp"
 #include "variants/kernels/common/exact_gain.hpp"
 #include "variants/kernels/common/rows.hpp"
 #include "variants/kernels/common/scaled_rows.hpp"
@@ -60,9 +61,8 @@ template <class Real> void backward(const BackwardCall<Real> &back) {
 } // namespace
 
 Variant efla() {
-  Variant v;
+  Variant v = delta_variant();
   v.aliases = {"error_free_linear_attention"};
-  v.family = "delta rule";
   v.update =
       "$A_t = I - g_t k_t k_t^T$, $b_t = g_t v_t$, $g_t = (1 - exp(-beta_t |k_t|^2)) / |k_t|^2$, $phi = identity$";
   v.objective = "$|S k - v|^2 / 2$, its gradient flow over a time $beta_t$";
@@ -72,8 +72,7 @@ Variant efla() {
   v.forms = {definition([](const auto &call) { recurrent(call); }), fast("chunked", chunked<float>, chunked<double>)
                                                                         .backward(backward<float>, backward<double>)
                                                                         .work(2 * cost::Dv * cost::Dk + 80 * cost::Dk)};
-  v.traits.zero_step_keeps = true;
-  v.traits.zero_key_keeps = true;
+  v.traits.repeats = Repeats::other; // a write moves the memory only part of the way
   return v;
 }
 

@@ -23,13 +23,14 @@ template <class Real> void recurrent(const Call<Real> &call) {
       });
 }
 
+template <class Real> DecayFirst<Real> as_rule(const Call<Real> &call) {
+  return {call.k, call.k, call.beta, call.alpha};
+}
 template <class Real> void chunked(const Call<Real> &call) {
-  decay_first("gated_delta_net::chunked", call, {call.k, call.k, call.beta, call.alpha});
+  decay_first("gated_delta_net::chunked", call, as_rule(call));
 }
 template <class Real> void backward(const BackwardCall<Real> &back) {
-  const Call<Real> &call = back.call, &d = back.d;
-  decay_first_vjp("gated_delta_net::backward", back, {call.k, call.k, call.beta, call.alpha},
-                  {d.k, d.k, d.beta, d.alpha});
+  decay_first_vjp("gated_delta_net::backward", back, as_rule(back.call), as_rule(back.d));
 }
 
 #ifdef KOKKOS_ENABLE_CUDA
@@ -52,9 +53,8 @@ template <class Stored> void backward_stored(const BackwardCall<float, Stored> &
 } // namespace
 
 Variant gated_delta_net() {
-  Variant v;
+  Variant v = delta_variant();
   v.aliases = {"gdn", "gated_deltanet", "gated_delta_rule"};
-  v.family = "delta rule";
   v.update = "$A_t = alpha_t (I - beta_t k_t k_t^T)$, $b_t = beta_t v_t$, $phi = identity$";
   v.objective = "$|S k - v|^2 / 2$ + weight decay on $S$: leaky LMS by the map of 003 Eq 38-41";
   v.source = "002 §5; 003 Eq 38-41; Yang, Kautz, Hatamizadeh 2024 (arXiv:2412.06464)";
@@ -69,9 +69,6 @@ Variant gated_delta_net() {
                  .packs()
 #endif
                  .work(1.8 * cost::Dv * cost::Dk + 95 * cost::Dk)};
-  v.traits.zero_step_keeps = true;
-  v.traits.zero_key_keeps = true;
-  v.traits.repeats = Repeats::last;
   return v;
 }
 

@@ -27,21 +27,21 @@ template <class Real> void recurrent(const Call<Real> &call) {
       });
 }
 
+template <class Real> DecayFirst<Real> as_rule(const Call<Real> &call) {
+  return {call.w, call.k, call.beta, {}, call.lambda};
+}
 template <class Real> void chunked(const Call<Real> &call) {
-  decay_first("gated_delta_net2::chunked", call, {call.w, call.k, call.beta, {}, call.lambda});
+  decay_first("gated_delta_net2::chunked", call, as_rule(call));
 }
 template <class Real> void backward(const BackwardCall<Real> &back) {
-  const Call<Real> &call = back.call, &d = back.d;
-  decay_first_vjp("gated_delta_net2::backward", back, {call.w, call.k, call.beta, {}, call.lambda},
-                  {d.w, d.k, d.beta, {}, d.lambda});
+  decay_first_vjp("gated_delta_net2::backward", back, as_rule(back.call), as_rule(back.d));
 }
 
 } // namespace
 
 Variant gated_delta_net2() {
-  Variant v;
+  Variant v = delta_variant();
   v.aliases = {"gdn2", "gdn_2", "gated_deltanet2"};
-  v.family = "delta rule";
   v.update = "$A_t = diag(lambda_t) (I - beta_t w_t k_t^T)$, $b_t = beta_t v_t$, $phi = identity$";
   v.source = "arXiv:2605.22791, as in fla/ops/gdn2/naive.py";
   v.differs = "$w$ is the erase key $b * k$; $v$ has been multiplied by its write strengths; no convolutions, no "
@@ -54,9 +54,6 @@ Variant gated_delta_net2() {
              fast("chunked", chunked<float>, chunked<double>)
                  .backward(backward<float>, backward<double>)
                  .work(3.2 * cost::Dv * cost::Dk + 145 * cost::Dk)};
-  v.traits.zero_step_keeps = true;
-  v.traits.zero_key_keeps = true;
-  v.traits.repeats = Repeats::last;
   return v;
 }
 

@@ -25,21 +25,19 @@ template <class Real> void recurrent(const Call<Real> &call) {
       });
 }
 
-template <class Real> void chunked(const Call<Real> &call) {
-  decay_first("kda::chunked", call, {call.k, call.k, call.beta, {}, call.lambda});
+template <class Real> DecayFirst<Real> as_rule(const Call<Real> &call) {
+  return {call.k, call.k, call.beta, {}, call.lambda};
 }
+template <class Real> void chunked(const Call<Real> &call) { decay_first("kda::chunked", call, as_rule(call)); }
 template <class Real> void backward(const BackwardCall<Real> &back) {
-  const Call<Real> &call = back.call, &d = back.d;
-  decay_first_vjp("kda::backward", back, {call.k, call.k, call.beta, {}, call.lambda},
-                  {d.k, d.k, d.beta, {}, d.lambda});
+  decay_first_vjp("kda::backward", back, as_rule(back.call), as_rule(back.d));
 }
 
 } // namespace
 
 Variant kda() {
-  Variant v;
+  Variant v = delta_variant();
   v.aliases = {"kimi_delta_attention"};
-  v.family = "delta rule";
   v.update = "$A_t = diag(lambda_t) (I - beta_t k_t k_t^T)$, $b_t = beta_t v_t$, $phi = identity$";
   v.objective = "$|S' k - v|^2 / 2$, one gradient step of size $beta_t$ from the decayed state $S' = S diag(lambda_t)$";
   v.source = "Kimi Team 2025 (arXiv:2510.26692)";
@@ -50,9 +48,6 @@ Variant kda() {
              fast("chunked", chunked<float>, chunked<double>)
                  .backward(backward<float>, backward<double>)
                  .work(3.2 * cost::Dv * cost::Dk + 145 * cost::Dk)};
-  v.traits.zero_step_keeps = true;
-  v.traits.zero_key_keeps = true;
-  v.traits.repeats = Repeats::last;
   return v;
 }
 

@@ -8,6 +8,7 @@
 // alpha v) (003 Eq 38-41).
 // State: Dv x Dk. Cost per token: recurrent 7 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
 #include "variants/kernels/chunked/delta_rule_backward.hpp"
+#include "variants/kernels/chunked/delta_variant.hpp"
 #include "variants/kernels/common/elementwise.hpp"
 #include "variants/kernels/common/rows.hpp"
 
@@ -36,8 +37,7 @@ template <class Real> void backward(const BackwardCall<Real> &back) {
 } // namespace
 
 Variant leaky_lms() {
-  Variant v;
-  v.family = "delta rule";
+  Variant v = delta_variant();
   v.update = "$A_t = alpha_t I - beta_t k_t k_t^T$, $b_t = beta_t v_t$, $phi = identity$";
   v.objective =
       "$|S k - v|^2 / 2 + lambda |S|_F^2 / 2$, one gradient step of size $beta_t$; $alpha_t = 1 - beta_t lambda_t$";
@@ -48,9 +48,6 @@ Variant leaky_lms() {
              fast("chunked", chunked<float>, chunked<double>)
                  .backward(backward<float>, backward<double>)
                  .work(1.8 * cost::Dv * cost::Dk + 105 * cost::Dk)};
-  v.traits.zero_step_keeps = true;
-  v.traits.zero_key_keeps = true;
-  v.traits.repeats = Repeats::last;
   return v;
 }
 

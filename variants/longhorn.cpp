@@ -16,6 +16,7 @@
 // Dv x Dk.
 // Cost per token: recurrent 6 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
 #include "variants/kernels/chunked/delta_rule_backward.hpp"
+#include "variants/kernels/chunked/delta_variant.hpp"
 #include "variants/kernels/common/rows.hpp"
 #include "variants/kernels/common/scaled_rows.hpp"
 
@@ -83,8 +84,7 @@ template <class Real> void backward(const BackwardCall<Real> &back) {
 } // namespace
 
 Variant longhorn() {
-  Variant v;
-  v.family = "delta rule";
+  Variant v = delta_variant();
   v.update = "$A_t = I - g_t k_t k_t^T$, $b_t = g_t v_t$, $g_t = d_t / (1 + d_t |k_t|^2)$, $d_t = delta beta_t$, $phi "
              "= identity$";
   v.objective = "$|S - S_{t-1}|_F^2 / 2 + d_t |S k - v|^2 / 2$, minimised exactly";
@@ -97,8 +97,7 @@ Variant longhorn() {
              fast("chunked", chunked<float>, chunked<double>)
                  .backward(backward<float>, backward<double>)
                  .work(2.35 * cost::Dv * cost::Dk + 72 * cost::Dk)};
-  v.traits.zero_step_keeps = true;
-  v.traits.zero_key_keeps = true;
+  v.traits.repeats = Repeats::other; // a write moves the memory only part of the way
   return v;
 }
 

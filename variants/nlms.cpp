@@ -8,6 +8,7 @@
 // Computed as the delta rule that stores v_t / |k_t| at the unit key, so that no length of k_t underflows or overflows.
 // State: Dv x Dk. Cost per token: recurrent 6 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
 #include "variants/kernels/chunked/delta_rule_backward.hpp"
+#include "variants/kernels/chunked/delta_variant.hpp"
 #include "variants/kernels/common/arrays.hpp"
 #include "variants/kernels/common/rows.hpp"
 #include "variants/kernels/common/unit_rows.hpp"
@@ -47,8 +48,7 @@ template <class Real> void backward(const BackwardCall<Real> &back) {
 } // namespace
 
 Variant nlms() {
-  Variant v;
-  v.family = "delta rule";
+  Variant v = delta_variant();
   v.update = "$A_t = I - k_t k_t^T / |k_t|^2$, $b_t = v_t / |k_t|^2$, $phi = identity$";
   v.objective = "$|S - S_{t-1}|_F^2 / 2$ subject to $S k = v$";
   v.source = "003 Eq 32-33";
@@ -57,8 +57,7 @@ Variant nlms() {
              fast("chunked", chunked<float>, chunked<double>)
                  .backward(backward<float>, backward<double>)
                  .work(2.15 * cost::Dv * cost::Dk + 73 * cost::Dk)};
-  v.traits.zero_key_keeps = true;
-  v.traits.repeats = Repeats::last;
+  v.traits.zero_step_keeps = false; // there is no beta
   return v;
 }
 

@@ -34,9 +34,8 @@ template <class Real> void backward(const BackwardCall<Real> &back) {
 } // namespace
 
 Variant rwkv7() {
-  Variant v;
+  Variant v = delta_variant();
   v.aliases = {"rwkv_7"};
-  v.family = "delta rule";
   v.update = "$A_t = diag(lambda_t) - beta_t x_t x_t^T$ with $x_t = w_t / |w_t|$, $b_t = v_t$, $phi = identity$";
   v.source = "Peng et al. 2025 (arXiv:2503.14456); reductions by 003 Eq 38-41";
   v.differs =
@@ -50,8 +49,7 @@ Variant rwkv7() {
              fast("chunked", chunked<float>, chunked<double>)
                  .backward(backward<float>, backward<double>)
                  .work(4.1 * cost::Dv * cost::Dk + 275 * cost::Dk)};
-  v.traits.zero_key_keeps = true;
-  v.traits.repeats = Repeats::last;
+  v.traits.zero_step_keeps = false; // beta only scales what is removed
   return v;
 }
 

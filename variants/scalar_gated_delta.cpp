@@ -8,6 +8,7 @@
 // With beta = 1 it is DeltaNet with step 1. beta gates the memory here, not the write.
 // State: Dv x Dk. Cost per token: recurrent 7 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
 #include "variants/kernels/chunked/delta_rule_backward.hpp"
+#include "variants/kernels/chunked/delta_variant.hpp"
 #include "variants/kernels/common/rows.hpp"
 
 namespace recollect::variants {
@@ -35,8 +36,7 @@ template <class Real> void backward(const BackwardCall<Real> &back) {
 } // namespace
 
 Variant scalar_gated_delta() {
-  Variant v;
-  v.family = "delta rule";
+  Variant v = delta_variant();
   v.update = "$A_t = beta_t I - k_t k_t^T$, $b_t = v_t$, $phi = identity$";
   v.objective = "$|S k - v|^2 / 2 + (1 - beta_t) |S|_F^2 / 2$, one gradient step of size 1";
   v.source = "004 Eq 4";
@@ -46,8 +46,7 @@ Variant scalar_gated_delta() {
              fast("chunked", chunked<float>, chunked<double>)
                  .backward(backward<float>, backward<double>)
                  .work(1.85 * cost::Dv * cost::Dk + 95 * cost::Dk)};
-  v.traits.zero_key_keeps = true;
-  v.traits.repeats = Repeats::last;
+  v.traits.zero_step_keeps = false; // beta is a decay
   return v;
 }
 

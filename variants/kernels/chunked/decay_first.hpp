@@ -6,6 +6,7 @@
 // delta_rule.hpp expresses this by the erase strength alpha_t beta_t, or by lambda_t . r_t as the key that is read.
 #pragma once
 #include "variants/kernels/chunked/delta_rule_backward.hpp"
+#include "variants/kernels/chunked/delta_variant.hpp"
 #include "variants/kernels/common/elementwise.hpp"
 
 namespace recollect::variants {
@@ -39,7 +40,7 @@ void add_erase_gradient(const Array<Real> &alpha, const Array<Real> &beta, const
 }
 
 /// Gradients of decay_first(back.call): writes the arrays of d, and back.d.q, v and state. If r and p are one array, it
-/// receives the sum of their gradients.
+/// receives the sum of their gradients. A layer's function that makes `in` from back.call makes d from back.d.
 template <class Real>
 void decay_first_vjp(const std::string &label, const BackwardCall<Real> &back, const DecayFirst<Real> &in,
                      const DecayFirst<Real> &d) {

@@ -4,6 +4,8 @@
 //   S_t = S_{t-1} diag(lambda_t) - erase_t S_{t-1} r_t p_t^T + v_t k_t^T,   o_t = S_t q_t
 #pragma once
 #include "variants/kernels/chunked/delta_rule_backward.hpp"
+#include "variants/kernels/chunked/delta_variant.hpp"
+#include "variants/kernels/common/elementwise.hpp"
 #include "variants/kernels/common/rows.hpp"
 #include "variants/kernels/common/unit_rows.hpp"
 
