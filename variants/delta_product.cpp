@@ -25,19 +25,16 @@ template <class Real> void recurrent(const Call<Real> &call) {
       });
 }
 
-template <class Real> void chunked(const Call<Real> &call) {
-  delta_steps("delta_product::chunked", call, call.params.integer("householder"));
-}
+template <class Real> void chunked(const Call<Real> &call) { delta_steps("delta_product::chunked", call); }
 template <class Real> void backward(const BackwardCall<Real> &back) {
-  delta_steps_vjp("delta_product::backward", back, back.call.params.integer("householder"));
+  delta_steps_vjp("delta_product::backward", back);
 }
 
 } // namespace
 
 Variant delta_product() {
-  Variant v;
+  Variant v = delta_variant();
   v.aliases = {"deltaproduct"};
-  v.family = "delta rule";
   v.update = "$A_t = prod_j (I - beta_t x_j x_j^T)$, $b_t k_t^T$ -> sum of $n_h$ rank-one writes, $x = ... k, w, k$; "
              "$phi = identity$";
   v.objective = "$|S k - v|^2 / 2$ and $|S w - v|^2 / 2$, gradient steps of size $beta_t$ in turn";
@@ -50,9 +47,6 @@ Variant delta_product() {
              fast("chunked", chunked<float>, chunked<double>)
                  .work(cost::parameter("householder") * (1.5 * cost::Dv * cost::Dk + 85 * cost::Dk))
                  .backward(backward<float>, backward<double>)};
-  v.traits.zero_step_keeps = true;
-  v.traits.zero_key_keeps = true;
-  v.traits.repeats = Repeats::last;
   return v;
 }
 

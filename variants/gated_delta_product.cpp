@@ -28,19 +28,16 @@ template <class Real> void recurrent(const Call<Real> &call) {
       });
 }
 
-template <class Real> void chunked(const Call<Real> &call) {
-  delta_steps("gated_delta_product::chunked", call, call.params.integer("householder"));
-}
+template <class Real> void chunked(const Call<Real> &call) { delta_steps("gated_delta_product::chunked", call); }
 template <class Real> void backward(const BackwardCall<Real> &back) {
-  delta_steps_vjp("gated_delta_product::backward", back, back.call.params.integer("householder"));
+  delta_steps_vjp("gated_delta_product::backward", back);
 }
 
 } // namespace
 
 Variant gated_delta_product() {
-  Variant v;
+  Variant v = delta_variant();
   v.aliases = {"gated_deltaproduct", "gdp"};
-  v.family = "delta rule";
   v.update = "$A_t = alpha_t prod_j (I - beta_t x_j x_j^T)$, $b_t k_t^T$ -> sum of $n_h$ rank-one writes, $x = ... k, "
              "w, k$; $phi = identity$";
   v.objective =
@@ -56,9 +53,6 @@ Variant gated_delta_product() {
              fast("chunked", chunked<float>, chunked<double>)
                  .backward(backward<float>, backward<double>)
                  .work(cost::parameter("householder") * (1.9 * cost::Dv * cost::Dk + 95 * cost::Dk))};
-  v.traits.zero_step_keeps = true;
-  v.traits.zero_key_keeps = true;
-  v.traits.repeats = Repeats::last;
   return v;
 }
 

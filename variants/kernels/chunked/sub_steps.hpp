@@ -116,8 +116,9 @@ template <class Real> void gather_steps(const BackwardCall<Real> &back, const Ba
       GatherSteps<Real>{steps, n.Dk, n.Dv, of.q, of.k, of.v, of.beta, of.alpha, d.q, d.k, d.w, d.v, d.beta, d.alpha});
 }
 
-/// Forward pass of a layer with beta and optionally alpha and w.
-template <class Real> void delta_steps(const std::string &label, const Call<Real> &call, int steps) {
+/// Forward pass of a layer with beta, optionally alpha and w, and the parameter `householder`, the number of sub-steps.
+template <class Real> void delta_steps(const std::string &label, const Call<Real> &call) {
+  const int steps = call.params.integer("householder");
   if constexpr (on_host) {
     DeltaRule<Real> rule = as_delta_rule(call, sub_steps(call, steps));
     rule.steps = steps;
@@ -128,7 +129,8 @@ template <class Real> void delta_steps(const std::string &label, const Call<Real
     read_last_steps(call, fine, steps);
   }
 }
-template <class Real> void delta_steps_vjp(const std::string &label, const BackwardCall<Real> &back, int steps) {
+template <class Real> void delta_steps_vjp(const std::string &label, const BackwardCall<Real> &back) {
+  const int steps = back.call.params.integer("householder");
   const BackwardCall<Real> fine = in_single_steps(back, steps);
   const Call<Real> &call = fine.call, &d = fine.d;
   decay_first_vjp(label, fine, {call.k, call.k, call.beta, call.alpha}, {d.k, d.k, d.beta, d.alpha});
