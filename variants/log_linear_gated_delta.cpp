@@ -14,22 +14,15 @@
 namespace recollect::variants {
 namespace {
 
-struct GatedDelta {
-  template <class Real> KOKKOS_FUNCTION void write(const Head<Real> &h, int t, int i, Real *s) const {
-    const Real write = h.beta[t] * h.v(t)[i];
-    for (int j = 0; j < h.Dk; ++j) s[j] = write * h.k(t)[j];
-  }
-  template <class Real> KOKKOS_FUNCTION void move(const Head<Real> &h, int t, Real *s) const {
-    const Real *k = h.k(t), alpha = h.alpha[t], erase = h.beta[t] * alpha * dot(s, k, h.Dk);
-    for (int j = 0; j < h.Dk; ++j) s[j] = alpha * s[j] - erase * k[j];
-  }
-};
 template <class Real> void recurrent(const Call<Real> &call) {
-  recurrent_levels("log_linear_gated_delta::recurrent", call, GatedDelta());
+  recurrent_levels(
+      "log_linear_gated_delta::recurrent", call, KOKKOS_LAMBDA(const Head<Real> &h, int t, Real *s) {
+        const Real *k = h.k(t), alpha = h.alpha[t], erase = h.beta[t] * alpha * dot(s, k, h.Dk);
+        for (int j = 0; j < h.Dk; ++j) s[j] = alpha * s[j] - erase * k[j];
+      });
 }
 
-/// The rule of one level: it erases with the strength alpha beta of gated_delta_net, and writes only this level's
-/// steps.
+/// One level's rule: it erases with the strength alpha beta of gated_delta_net, and writes only that level's steps.
 template <class Real> DeltaRule<Real> as_rule(const Call<Real> &one, const Array<Real> &beta) {
   return {1, one.k, one.k, products(one, one.alpha, beta), one.beta, one.alpha, {}};
 }
@@ -39,12 +32,11 @@ template <class Real> void chunked(const Call<Real> &call) {
   });
 }
 template <class Real> void backward(const BackwardCall<Real> &back) {
-  const Array<Real> beta = back.call.beta;
   by_levels_vjp(back, [&](const BackwardCall<Real> &one) {
     const Array<Real> d_erase = allocate(one.call, one.call.steps());
-    delta_rule_vjp("log_linear_gated_delta::backward", one, as_rule(one.call, beta),
+    delta_rule_vjp("log_linear_gated_delta::backward", one, as_rule(one.call, back.call.beta),
                    {one.d.q, one.d.k, d_erase, one.d.beta, one.d.alpha});
-    add_erase_gradient(one.call.alpha, beta, d_erase, one.d.alpha, back.d.beta);
+    add_erase_gradient(one.call.alpha, back.call.beta, d_erase, one.d.alpha, back.d.beta);
   });
 }
 
@@ -58,7 +50,6 @@ Variant log_linear_gated_delta() {
       "$S_t^0 = beta_t v_t k_t^T$, $S_t^l = alpha_t S_{t-1}^l (I - beta_t k_t k_t^T)$, levels merged as a Fenwick "
       "tree, $o_t = sum_l w_t^l S_t^l q_t$";
   v.source = "Guo et al. 2025 (arXiv:2506.04761), Gated DeltaNet variant";
-  v.differs = "levels $l$ and $l + Dk$ share their weight";
   v.cost = cost::at_least(7 * cost::Dv * cost::Dk);
   v.forms = {definition([](const auto &call) { recurrent(call); }),
              fast("chunked", chunked<float>, chunked<double>).backward(backward<float>, backward<double>)};

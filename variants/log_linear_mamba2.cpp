@@ -14,17 +14,11 @@
 namespace recollect::variants {
 namespace {
 
-struct Mamba2 {
-  template <class Real> KOKKOS_FUNCTION void write(const Head<Real> &h, int t, int i, Real *s) const {
-    const Real write = h.beta[t] * h.v(t)[i];
-    for (int j = 0; j < h.Dk; ++j) s[j] = write * h.k(t)[j];
-  }
-  template <class Real> KOKKOS_FUNCTION void move(const Head<Real> &h, int t, Real *s) const {
-    for (int j = 0; j < h.Dk; ++j) s[j] *= h.alpha[t];
-  }
-};
 template <class Real> void recurrent(const Call<Real> &call) {
-  recurrent_levels("log_linear_mamba2::recurrent", call, Mamba2());
+  recurrent_levels(
+      "log_linear_mamba2::recurrent", call, KOKKOS_LAMBDA(const Head<Real> &h, int t, Real *s) {
+        for (int j = 0; j < h.Dk; ++j) s[j] *= h.alpha[t];
+      });
 }
 
 template <class Real> GatedRecurrence<Real> as_sum(const Call<Real> &call) {
@@ -48,7 +42,6 @@ Variant log_linear_mamba2() {
   v.update = "$S_t^0 = beta_t v_t k_t^T$, $S_t^l = alpha_t S_{t-1}^l$, levels merged as a Fenwick tree, $o_t = sum_l "
              "w_t^l S_t^l q_t$";
   v.source = "Guo et al. 2025 (arXiv:2506.04761), Mamba-2 variant";
-  v.differs = "levels $l$ and $l + Dk$ share their weight";
   v.cost = cost::at_least(5 * cost::Dv * cost::Dk);
   v.forms = {definition([](const auto &call) { recurrent(call); }),
              fast("chunked", chunked<float>, chunked<double>).backward(backward<float>, backward<double>)};

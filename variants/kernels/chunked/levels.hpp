@@ -39,8 +39,8 @@ template <class Real> struct LevelWeights {
 };
 
 /// Advances one row of all levels' states (level 0, then 1, 2 ...) by step t.
-template <class Real, class Layer> struct LevelRows {
-  Layer layer;
+template <class Real, class Move> struct LevelRows {
+  Move move;
   LevelWeights<Real> weight;
   KOKKOS_FUNCTION Real operator()(const Head<Real> &h, int t, int i, Real *s) const {
     const size_t step = h.index * h.T + t;
@@ -49,24 +49,24 @@ template <class Real, class Layer> struct LevelRows {
       while (!Level{top}.is_full(t)) ++top;
       for (int j = 0; j < top * h.Dk; ++j) s[top * h.Dk + j % h.Dk] += s[j], s[j] = 0;
     }
-    layer.write(h, t, i, s);
+    const Real write = h.beta[t] * h.v(t)[i];
+    for (int j = 0; j < h.Dk; ++j) s[j] = write * h.k(t)[j];
     Real read = weight(step, 0) * dot(s, h.q(t), h.Dk);
     for (int l = 1; t >> (l - 1); ++l)
       if (Level{l}.is_full(t)) {
-        layer.move(h, t, s + l * h.Dk);
+        move(h, t, s + l * h.Dk);
         read += weight(step, l) * dot(s + l * h.Dk, h.q(t), h.Dk);
       }
     return read;
   }
 };
 
-/// The definition. The layer supplies write(head, t, i, s), which sets row i of level 0 to the write of step t, and
-/// move(head, t, s), which advances a row of another level by step t.
-template <class Real, class Layer>
-void recurrent_levels(const std::string &label, Call<Real> call, const Layer &layer) {
+/// The definition. Level 0 is the write beta_t v_t k_t^T of step t. The layer supplies move(head, t, s), which advances
+/// a row of another level by step t.
+template <class Real, class Move> void recurrent_levels(const std::string &label, Call<Real> call, const Move &move) {
   call.state_shape = {call.shape.Dv, (levels_of(call.shape.T) + 1) * call.shape.Dk};
   call.state = filled(call, call.shape.heads() * call.state_shape.size(), Real(0));
-  recurrent_rows(label, call, LevelRows<Real, Layer>{layer, LevelWeights<Real>(call)});
+  recurrent_rows(label, call, LevelRows<Real, Move>{move, LevelWeights<Real>(call)});
 }
 
 /// The call that runs one level as a layer. Queries are multiplied by the level's weight at steps that read it,
@@ -148,6 +148,7 @@ template <class Real, class Run> void by_levels_vjp(const BackwardCall<Real> &ba
 inline Variant levels_variant() {
   Variant v;
   v.family = "gated";
+  v.differs = "levels $l$ and $l + Dk$ share their weight";
   v.layout = "";
   v.state_shape = [](const Shape &, const Params &) { return StateShape{}; };
   v.inputs = {{"beta", false, "strength of the write"},
