@@ -5,9 +5,9 @@
 //   S_t = S_{t-1} (diag(lambda_t) - beta_t x_t (a_t * x_t)^T) + v_t r_t^T,   x_t = k_t / |k_t|, 0 where k_t = 0
 //   r_t = k_t + share (a_t * k_t - k_t),   o_t = S_t q_t
 //
-// * is element-wise. w_t is a_t * k_t, the key times its learning rates (as in gated_delta_net2). beta is a common factor of the rates, 1
-// in the source. With the same a_t in all channels and share = 0 it is rwkv7 with w_t = k_t. State: Dv x Dk. Cost per
-// token: recurrent 9 Dv Dk; chunked 10 Dv Dk + C (6 Dk + 8 Dv) flops, as matrix products.
+// * is element-wise. w_t is a_t * k_t, the key times its learning rates (as in gated_delta_net2). beta is a common
+// factor of the rates, 1 in the source. With the same a_t in all channels and share = 0 it is rwkv7 with w_t = k_t.
+// State: Dv x Dk. Cost per token: recurrent 9 Dv Dk; chunked 10 Dv Dk + C (6 Dk + 8 Dv) flops, as matrix products.
 #include "variants/kernels/chunked/removal_key.hpp"
 
 namespace recollect::variants {
@@ -33,24 +33,21 @@ template <class Real> void backward(const BackwardCall<Real> &back) {
   const UnitRows<Real> removal = unit_rows(call, call.k, call.shape.Dk),
                        d_removal{allocate(call, n), allocate(call, call.steps())};
   const DeltaRule<Real> rule = as_rule(call, removal);
-  const Array<Real> d_erase = allocate(call, call.steps()), d_replacement = allocate(call, n), d_k = back.d.k,
-                    d_w = back.d.w;
+  const Array<Real> d_erase = allocate(call, call.steps()), d_replacement = allocate(call, n);
   delta_rule_vjp("rwkv7_published::backward", back, rule,
-                 {back.d.q, d_w, d_erase, {}, {}, d_removal.rows, back.d.lambda, d_replacement});
+                 {back.d.q, back.d.w, d_erase, {}, {}, d_removal.rows, back.d.lambda, d_replacement});
   over_lengths_vjp(removal, rule.erase, d_erase, d_removal.length, back.d.beta);
-  unit_rows_vjp(removal, d_removal, d_k);
+  unit_rows_vjp(removal, d_removal, back.d.k);
   const Real share = call.params.real("share");
-  parallel_loop(
-      "rwkv7_published::keys", n,
-      KOKKOS_LAMBDA(const size_t i) { d_k(i) += (1 - share) * d_replacement(i), d_w(i) += share * d_replacement(i); });
+  add(d_replacement, back.d.k, 1 - share);
+  add(d_replacement, back.d.w, share);
 }
 
 } // namespace
 
 Variant rwkv7_published() {
-  Variant v;
+  Variant v = delta_variant();
   v.aliases = {"rwkv7_goose"};
-  v.family = "delta rule";
   v.update = "$A_t = diag(lambda_t) - beta_t k_t w_t^T / |k_t|^2$, $b_t = v_t$ at the key $k_t + share (w_t - k_t)$, "
              "$phi = identity$";
   v.source = "Peng et al. 2025 (arXiv:2503.14456), as in fla/layers/rwkv7.py";
@@ -67,8 +64,7 @@ Variant rwkv7_published() {
              fast("chunked", chunked<float>, chunked<double>)
                  .backward(backward<float>, backward<double>)
                  .work(4.1 * cost::Dv * cost::Dk + 275 * cost::Dk)};
-  v.traits.zero_key_keeps = true;
-  v.traits.repeats = Repeats::last;
+  v.traits.zero_step_keeps = false; // beta only scales what is removed
   return v;
 }
 
