@@ -23,8 +23,8 @@ struct Text {
   bool empty() const { return begin == end; }
 };
 
-/// "30,0,69": where packed texts of these lengths start, and where the last one ends; "": nothing is packed. Usage error
-/// unless the lengths are whole and add up to at most T.
+/// Parses the lengths of packed texts, such as "30,0,69". Returns the step at which each text starts, then the step at
+/// which the last text ends; empty for "". Usage error unless the lengths are whole and add up to at most T.
 std::vector<int> starts_of_texts(const std::string &lengths, int T);
 
 struct LayerInputs {
@@ -35,7 +35,7 @@ struct LayerInputs {
   bool packed = false;
   std::vector<Text> texts;  // if not packed: one text that contains all steps
   std::vector<double> skip; // D [H,Dv]; empty: none
-  std::vector<double> gate; // silu(z) [B,H,T,Dv]; empty: none. weights.o is already multiplied by it
+  std::vector<double> gate; // silu(z) [B,H,T,Dv]; empty: none. weights.o is already multiplied by this gate
 
   /// The shape [B,heads,T] of a tensor in `all`.
   Shape shape_of(Tensor tensor) const {
@@ -51,12 +51,14 @@ LayerInputs to_layer(const UsersArrays &user, const Variant &variant, const Para
                      const Convention &convention, bool gradient);
 /// One text with its initial state, and with q and k for every head.
 Sequence sequence_of(const LayerInputs &inputs, size_t text);
-/// Like sequence_of(), but without a copy if texts are not packed and heads not grouped; else the copy is stored in `cut`.
+/// Like sequence_of(), but without a copy if texts are not packed and heads not grouped; else the copy is stored in
+/// `cut`.
 const Sequence &sequence_in(const LayerInputs &inputs, size_t text, Sequence &cut);
 OutputWeights weights_of(const LayerInputs &inputs, size_t text);
 const OutputWeights &weights_in(const LayerInputs &inputs, size_t text, OutputWeights &cut);
 
-/// Adjoint of sharing a head: sums over the heads of H that use the same head of the array. [B,H,size] -> [B,heads,size].
+/// Adjoint of sharing heads, [B,H,size] -> [B,heads,size]: head j of the result is the sum over all heads among the H
+/// that use head j of the array.
 std::vector<double> summed_over_sharing(std::vector<double> all, size_t B, size_t heads, size_t H, bool interleaved);
 
 /// Results of one text. Gradients of q and k may have key_heads or H heads. An empty text ends in its initial state, so
@@ -69,7 +71,7 @@ TextResults results_of_empty(const LayerInputs &inputs, const Variant &variant, 
 
 /// o, final_state, and the gradients of the user's arrays, in the order in which these were given: dq ..., dA_log,
 /// dstate. Outputs and gradients at steps outside every text are 0. With `errors`, `results` holds rounding errors of o
-/// and of gradients, so terms that do not depend on them, such as D v, are left out.
+/// and of gradients; terms that do not depend on o or a gradient, such as D v, are then left out.
 UsersArrays to_user(const UsersArrays &user, const LayerInputs &inputs, const Convention &convention,
                     const std::vector<TextResults> &results, bool errors = false);
 

@@ -13,26 +13,27 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-/// Random signs that are orthogonal over the draws. Over a set of eight draws the squared effects of two neighbouring
-/// numbers then add exactly. With independent signs, two neighbours would cancel in every draw in one of thirty sets.
+/// Random signs of the numbers of an array, in one of eight draws. The sign sequences of two neighbouring numbers over
+/// the eight draws are orthogonal, so the squared effects of the two numbers add exactly. With independent signs, the
+/// effects of some two neighbours would cancel in all eight draws in one of thirty sets of draws.
 class Signs {
 public:
   Signs(int draw, const std::string &array) : stream_(17, "check/signs/" + array) {
     const size_t first = size_t(stream_.bits(~std::uint64_t(0)) % 7);
     for (size_t phase = 0; phase < 7; ++phase)
       for (size_t j = 0; j < 64; ++j) {
-        const unsigned row = unsigned(1 + (phase + first + j) % 7),
-                       common = row & unsigned(draw); // of a Hadamard matrix
+        // the sign is the element in row `row` and column `draw` of the 8 x 8 Hadamard matrix
+        const unsigned row = unsigned(1 + (phase + first + j) % 7), common = row & unsigned(draw);
         const bool minus = ((common ^ common >> 1 ^ common >> 2) & 1) != 0;
         if (minus) hadamard_[phase] |= std::uint64_t(1) << j;
       }
   }
-  /// The signs of numbers 64 block to 64 block + 63, one bit each: 1 means minus.
+  /// The signs of the numbers with indices 64 block ... 64 block + 63, one bit each: 1 means minus.
   std::uint64_t minus(size_t block) const { return ~(stream_.bits(block) ^ hadamard_[64 * block % 7]); }
 
 private:
   Stream stream_;
-  std::uint64_t hadamard_[7] = {}; // signs of 64 numbers, by the first number modulo 7
+  std::uint64_t hadamard_[7] = {}; // signs of 64 numbers, by the first number's index modulo 7
 };
 
 /// float32 and float64 round every intermediate result; lower precisions round the operands of products.
@@ -40,7 +41,7 @@ bool rounds_every_step(Precision precision) { return precision == Precision::f64
 
 double passages(Precision precision) { return rounds_every_step(precision) ? 4 : precision == Precision::tf32 ? 2 : 1; }
 
-/// Calls told(i) for every i < n, in parallel if n is large.
+/// Calls told(i) for every i < n, in parallel if the loop takes long; `cost` as in in_pieces().
 template <class Told> void each_of(size_t n, size_t cost, const Told &told) {
   in_pieces(
       n,
@@ -55,13 +56,14 @@ bool whole(double x) {
   return std::fabs(x) < 0x1p51 ? x + shift - shift == x : x == std::nearbyint(x);
 }
 
-/// Adds a sign times its rounding error to each x. Does not move zeros, nor whole numbers of a state: these are counts
-/// of steps, which kernels keep exactly. Number i gets the sign with index first + i.
+/// Moves each number x up or down by rounding(x). Zeros are not moved. With `counts`, whole numbers are not moved
+/// either: in a state they are counts of steps, which kernels keep exactly. values[i] gets the sign with index first +
+/// i.
 void move(Numbers &values, const Signs &sign, Precision precision, bool counts, size_t first = 0) {
-  constexpr size_t cost = 16; // a state is disturbed every few steps, in pieces that take a quarter of a millisecond
+  constexpr size_t cost = 16; // higher than the time of one number, so that threads share a state of a few MiB
   const HalfSpacing half(precision);
-  const double factors[] = {passages(precision),
-                            -passages(precision)}; // a branch would be mispredicted half of the time
+  // indexed by the sign's bit, because a branch on the sign would be mispredicted half of the time
+  const double factors[] = {passages(precision), -passages(precision)};
   in_pieces(
       values.size(),
       [&](size_t begin, size_t end) {
@@ -78,9 +80,10 @@ void move(Numbers &values, const Signs &sign, Precision precision, bool counts, 
       cost);
 }
 
-/// Decays [heads, T, width], factors in [0,1]. Each logarithm moves by half a spacing of the type. The sum G_t of
-/// logarithms since the start of the chunk moves by half a spacing of float32, in which every kernel keeps such sums.
-/// The first number gets the sign with index `start`.
+/// Moves decays [heads, T, width], which are factors in [0,1]. The logarithm of each decay moves by its rounding(). The
+/// sum G_t of the logarithms since the start of the chunk moves in addition by half a spacing of float32 (of float64 if
+/// the precision is f64), because kernels keep such sums in that type. The first decay gets the sign with index
+/// `start`.
 void move_decays(Numbers &decays, const Signs &sign, const Signs &sum_sign, Precision precision, size_t T, size_t width,
                  int chunk, size_t start) {
   each_of(decays.size() / T, 16 * T, [&](size_t lane) {
@@ -93,7 +96,7 @@ void move_decays(Numbers &decays, const Signs &sign, const Signs &sum_sign, Prec
       const auto signed_by = [i](std::uint64_t signs, double error) { return signs >> i % 64 & 1 ? -error : error; };
       double &x = decays[first + t * width];
       if (t % size_t(chunk) == 0) sum = moved = 0;
-      if (!(x > 0)) continue; // 0 stays 0, since -inf is not summed
+      if (!(x > 0)) continue; // a decay of 0 stays 0: its logarithm is -inf
       const double log = std::log(x), before = moved;
       sum += log;
       moved = signed_by(sum_minus, half_spacing(sum, precision == Precision::f64 ? precision : Precision::f32));
@@ -132,7 +135,8 @@ CheckCase disturbed(const CheckCase &problem, Precision precision, int draw, int
 
 namespace {
 
-/// Steps between two roundings of the state. Low precisions round it between chunks, float32 and float64 at every step.
+/// Steps between two disturbances of the state. Low precisions round the state between chunks, so a segment is a chunk.
+/// float32 and float64 round it at every step; their segments have at most eight steps.
 int steps_of_segment(Precision precision, int chunk) {
   return rounds_every_step(precision) ? std::min(chunk, 8) : chunk;
 }
@@ -151,7 +155,8 @@ PartList undisturbed_results(const CheckCase &problem, Precision precision, int 
   return in_segments(problem, steps_of_segment(precision, chunk), [](Numbers &, const std::string &) {});
 }
 
-/// Below this size float32 is zero or subnormal, whatever the type of the arrays; smaller numbers count as zero.
+/// The size below which errors of this part count as zero: the smallest normal number of float32, in which kernels keep
+/// sums (of float64 for f64), times the part's largest element if that exceeds 1.
 double underflow(const Part &part, Precision precision) {
   double largest = 1;
   for (double x : part.values)
@@ -159,7 +164,8 @@ double underflow(const Part &part, Precision precision) {
   return std::ldexp(largest, precision == Precision::f64 ? -1022 : -126);
 }
 
-/// Row by row, the sum of squares of `width` numbers, or of their products with `factors` if given.
+/// For each row of `width` numbers: the sum of the squared numbers. With `factors`, each number is first multiplied by
+/// its factor.
 Numbers row_squares(const Numbers &values, size_t width, const Numbers *factors = nullptr) {
   Numbers squares(values.size() / width, 0.0);
   each_of(squares.size(), width, [&](size_t row) {
@@ -171,9 +177,9 @@ Numbers row_squares(const Numbers &values, size_t width, const Numbers *factors 
   return squares;
 }
 
-/// Adds the squared differences of a and b, divided by noise_draws, to the rows' sums. NaN and infinity are skipped
-/// unless `all` is set. a has the heads from `first` on. b and the sums have all heads; b may also have the same heads
-/// as a.
+/// Adds (a - b)^2 / noise_draws, summed over a row, to the row's sum. Differences that are NaN or infinite are skipped
+/// unless `all` is set. `a` has only the heads from `first` on, and `sums` has all heads. `b` has all heads, or the
+/// same heads as `a`.
 void add_squares(Numbers &sums, const Part &a, const Part &b, bool all, size_t first = 0) {
   const size_t row = first * a.rows, skipped = b.heads == a.heads ? 0 : row;
   each_of(a.heads * a.rows, a.columns, [&](size_t i) {
@@ -183,13 +189,15 @@ void add_squares(Numbers &sums, const Part &a, const Part &b, bool all, size_t f
   });
 }
 
-/// A gradient may vanish because its terms cancel, for instance that of q where softmax sees one key. The roundings of
-/// the terms do not cancel. A number x_t of step t scales its contribution to o_t, so the terms of its gradient have
-/// the size of do_t o_t / x_t. For q_t and k_t there are also terms of the size of the score's gradient, do_t v_t and
-/// do_t o_t, times the largest key seen, or q_t. Kernels sum the gradients of the decays' logarithms, and of w (a
-/// rotation in some layers), over the later steps of the chunk. Where outputs are weighted means, a decay and
-/// beta scale sum and weight alike: the terms of a decay cancel at every later step that it reaches, those of beta at
-/// its own step.
+/// The terms of a gradient may cancel, for instance those of dq where softmax sees only one key. The rounding errors of
+/// the terms do not cancel. This function adds them to the noise, from estimates of the size of the terms:
+/// - A number x_t of step t scales a contribution to o_t, so the terms of its gradient have the size of do_t o_t / x_t.
+/// - dq_t has further terms: do_t v_t and do_t o_t, the parts of the score's gradient, times the largest key seen. dk_t
+///   has do_t v_t times q_t.
+/// - Kernels sum the gradients of the decays' logarithms over the later steps of the chunk; so they do for w, which is
+///   a rotation in some layers.
+/// - Where outputs are weighted means, a decay or beta scales the sum and its weight alike. The terms of a decay then
+///   cancel at every later step that the decay reaches, and those of beta at the step of this beta.
 void add_cancelled_terms(Noise &noise, const CheckCase &problem, const PartList &definition, Precision precision,
                          int chunk) {
   const Shape &n = problem.given.shape;
@@ -198,9 +206,9 @@ void add_cancelled_terms(Noise &noise, const CheckCase &problem, const PartList 
                 scores = row_squares(problem.given.v, Dv, &problem.weights.o),
                 q = row_squares(problem.given.q, size_t(n.Dk)), k = row_squares(problem.given.k, size_t(n.Dk));
   const double unit = rounding(1, precision), square_unit = unit * unit;
-  const Numbers &beta = problem.given.beta; // contribution of a write to its score
+  const Numbers &beta = problem.given.beta; // scales the score of the key written at its step
   const auto strength = [&](size_t row) { return beta.empty() ? 1 : beta[row] * beta[row]; };
-  Numbers reached(k.size()); // the largest key that step t sees
+  Numbers reached(k.size()); // squared norm of the largest beta_i k_i with i <= t
   for (size_t row = 0; row < k.size(); ++row)
     reached[row] = std::max(strength(row) * k[row], row % T == 0 ? 0.0 : reached[row - 1]);
   for (Tensor tensor : all_tensors) {
@@ -209,7 +217,7 @@ void add_cancelled_terms(Noise &noise, const CheckCase &problem, const PartList 
     });
     if (part == noise.end() || problem.given[tensor].empty()) continue;
     const bool decay = facts_of(tensor).decay, summed = decay || tensor == Tensor::w;
-    const bool in_factors = decay && !problem.log_gates; // terms cancel only in a mean, whose divisor decays too
+    const bool in_factors = decay && !problem.log_gates; // these terms cancel only in a mean, whose divisor decays too
     const bool mean = problem.variant.traits.repeats == Repeats::mean;
     const double width = width_of(tensor, n);
     const Numbers own = row_squares(problem.given[tensor], size_t(width));
@@ -220,7 +228,8 @@ void add_cancelled_terms(Noise &noise, const CheckCase &problem, const PartList 
       const bool goes_on = in_factors ? t + 1 < T && own[row + 1] > 0 : summed && !ends_a_chunk;
       sum = outputs[row] + (goes_on ? sum : 0);
       const double square = decay && !in_factors ? width : own[row];
-      if (square > 0 && (!in_factors || mean) && (tensor != Tensor::beta || mean)) // a sum is linear in beta
+      if (square > 0 && (!in_factors || mean) &&
+          (tensor != Tensor::beta || mean)) // outputs that are sums are linear in beta
         part->rows[row] += square_unit * sum * (decay ? width * width : 1.0) / square;
       if (tensor == Tensor::q) part->rows[row] += square_unit * (scores[row] + outputs[row]) * reached[row];
       if (tensor == Tensor::k) part->rows[row] += square_unit * scores[row] * strength(row) * q[row];
@@ -235,7 +244,8 @@ double rms_of_head(const Part &part, size_t head) {
   return std::sqrt(squares / double(size));
 }
 
-/// Rows whose noise is estimated from few numbers get at least the RMS of the rows around them.
+/// If the noise of a row is estimated from fewer than 32 numbers, raises its square to at least the mean over the row
+/// and its neighbours.
 void pool(Numbers &squares, const Part &part) {
   const size_t backed = part.columns * size_t(noise_draws), radius = backed >= 32 ? 0 : (32 / backed + 1) / 2;
   if (radius == 0) return;
@@ -266,7 +276,8 @@ std::vector<Numbers> float32_rounding(const CheckCase &problem, const PartList &
       if (!backward) moved.weights = {};
       const PartList coarse = results_in(moved, Real::f32), fine = results_in(moved, Real::f64);
       for (size_t p = 0; p < definition.size(); ++p)
-        if (const Part *rough = find_part(coarse, definition[p].name)) // NaN is not rounding
+        if (const Part *rough =
+                find_part(coarse, definition[p].name)) // a difference that is not finite is not rounding
           add_squares(squares[p], *rough, *find_part(fine, definition[p].name), false, first);
     }
   });
@@ -280,8 +291,9 @@ Noise noise_of(const CheckCase &problem, const PartList &definition, const std::
   Noise noise;
   for (const Part &part : definition) noise.push_back({part.name, Numbers(part.heads * part.rows, 0.0), precision});
   over_heads(problem, [&](const CheckCase &own, size_t first) {
-    // Disturbed gradients come from the layer's backward pass, but the definition's often come from the tape. A fault
-    // of the backward pass must not count as noise, so both sides of the difference are taken from it.
+    // Disturbed gradients come from the layer's backward pass, but the definition's gradients often come from the tape.
+    // Their difference would count a fault of the backward pass as noise. So the undisturbed gradients also come from
+    // the backward pass.
     const PartList undisturbed = own.wants_gradient() ? undisturbed_results(own, precision, chunk) : PartList{};
     for (int draw = 0; draw < noise_draws; ++draw) {
       const PartList moved = disturbed_results(own, precision, draw, chunk, first);
@@ -291,7 +303,8 @@ Noise noise_of(const CheckCase &problem, const PartList &definition, const std::
       }
     }
   });
-  // Adds the tape's own rounding. It counts where a derivative cancels: 1 - tanh(x)^2 at large x.
+  // Adds how the tape's gradients respond to float64 rounding of the inputs. The response is large where the terms of
+  // a derivative cancel, such as 1 - tanh(x)^2 at large x.
   if (problem.wants_gradient() && takes_tapes(problem, noise_draws))
     for (int draw = 0; draw < noise_draws; ++draw) {
       const PartList moved = definition_of(disturbed(problem, Precision::f64, draw, chunk));
@@ -307,13 +320,13 @@ Noise noise_of(const CheckCase &problem, const PartList &definition, const std::
   const Variant &variant = problem.variant;
   const double solves = variant.solved_condition ? variant.solved_condition(problem.given, problem.params) : 0;
   const Precision sums = precision == Precision::f64 ? precision : Precision::f32; // the type of sums and solves
-  const double terms = std::sqrt(double(n.T) + n.Dk);                              // roundings of a sum: a random walk
+  const double terms = std::sqrt(double(n.T) + n.Dk); // roundings of a sum add up as a random walk
   const double spacing = half_spacing(1, sums) / half_spacing(1, Precision::f32), n_terms = accumulated_terms(n, chunk);
   for (size_t p = 0; p < definition.size(); ++p) {
     const Part &part = definition[p];
     const double least = underflow(part, precision);
     const Precision written = problem.types.written(part.name, precision);
-    Numbers solved(part.heads), bound(part.heads); // rounding of solves, and the square of n eps kappa
+    Numbers solved(part.heads), bound(part.heads); // per head: error of solves; (n eps kappa)^2
     for (size_t head = 0; head < part.heads; ++head) {
       // Elimination rounds each element Dk times. A backward pass solves twice.
       const double passes = part.name[0] == 'd' ? 2 : 1;

@@ -17,8 +17,7 @@ inline std::string of_chunks(int length) { return "chunks of " + std::to_string(
 bool gives(const CheckCase &problem, Tensor tensor);
 /// alpha and lambda, as far as they are given.
 std::vector<Tensor> given_gates(const CheckCase &problem);
-/// -log of the decay of each step [heads, T]: alpha and lambda together, for the channel that decays most; zeros
-/// without gates.
+/// -log(alpha_t min_i lambda_t,i) of each step t, [heads, T], where i runs over channels. An absent gate counts as 1.
 Numbers decay_rates(const CheckCase &problem);
 /// Whether the layer has a delta rule: before it writes at a key, it erases what is stored there.
 bool is_delta_rule(const CheckCase &problem);
@@ -26,11 +25,12 @@ bool is_delta_rule(const CheckCase &problem);
 bool has_square_state(const CheckCase &problem);
 bool has_state(const CheckCase &problem);
 
-/// Like disturbed(), but gates of exactly 1 stay 1, since some mistakes show only there.
+/// Like disturbed(), but gates of exactly 1 stay 1, because some mistakes show only at a gate of 1.
 CheckCase disturbed_but_for_ones(const CheckCase &problem, Precision precision, int draw);
 
 CheckCase with_inputs(const CheckCase &problem, Sequence given);
-/// The gradients at other inputs as parts of the problem; applies the misreading's chain rule, if it has one.
+/// The definition's gradients at `inputs`, as results of the problem. `chain` is the chain rule of a misreading
+/// (Misread::chain); null: none.
 PartList gradient_results(const CheckCase &problem, const Sequence &inputs,
                           const std::function<void(Sequence &)> &chain = nullptr);
 /// The definition's outputs and state on other inputs.
@@ -45,23 +45,24 @@ struct Place {
   long head, row, column;
 };
 constexpr Place nowhere{-1, -1, -1};
-/// Arrays whose numbers are read from other places in them; `edge` replaces places outside. `names` are tensors, or
-/// state.
+/// The named arrays (tensors, or "state") as a kernel reads them that takes the number for each place from
+/// source(place) in the same array. If source(place) is `nowhere`, the number is `edge`.
 Misread gathered(const CheckCase &problem, const std::vector<std::string> &names, const std::string &what,
                  std::function<Place(Place)> source, double edge = 0);
 
-/// [B,H,T,D] read as though it were [B,T,H,D]. The next function is the inverse.
+/// as_bthd() reads an array [B,H,T,width] as though it were [B,T,H,width]. from_bthd() is its inverse.
 Numbers as_bthd(const Numbers &values, const Shape &shape, int width);
 Numbers from_bthd(const Numbers &values, const Shape &shape, int width);
 /// Transposes every head's square matrix.
 Numbers transposed(const Numbers &matrices, int size);
 
-/// A copy of a part with change(values, part) applied; empty if the results have no such part.
+/// Copies of the named parts with `change` applied to each. Names of parts that `right` lacks are ignored.
 PartList changed(const PartList &right, const std::vector<std::string> &names,
                  const std::function<void(Part &)> &change);
 /// Names of the gradients among the parts.
 std::vector<std::string> gradient_names(const PartList &right);
-/// Each gradient in turn times a factor, the others unchanged; then all of them times the factor.
+/// Ways to scale gradients: first one way per gradient, which multiplies only this gradient by the factor; then one
+/// that multiplies all gradients. Their texts are `before`, the gradient's name (or "every gradient"), `after`.
 std::vector<Made> scaled_gradients(const PartList &right, double factor, const std::string &before,
                                    const std::string &after);
 /// Row `row` of head `head`.
@@ -71,16 +72,18 @@ inline double *row_of(Part &part, size_t head, size_t row) {
 /// Sets rows [begin, end) of every head.
 void fill_rows(Part &part, size_t begin, size_t end, double value);
 
-/// Outputs and state (or gradients) of the definition, computed chunk by chunk. `disturb` changes the state (or its
-/// gradient) between chunks. A layer without a state has one chunk.
+/// Outputs and state of the definition, computed chunk by chunk; `change` alters the state between chunks.
+/// backward_in_chunks() does the same for gradients; its `change` alters the gradient of the state. A layer without a
+/// state has one chunk.
 PartList forward_in_chunks(const CheckCase &problem, int length, const std::function<void(Numbers &state)> &change);
 PartList backward_in_chunks(const CheckCase &problem, int length, const std::function<void(Numbers &dstate)> &change);
-/// The gradients for other do and dstate.
+/// The definition's gradients with `weights` as do and dstate.
 PartList gradients_with(const CheckCase &problem, OutputWeights weights);
-/// The problem with `before` and `after` steps of zeros added, whose gates are 1. For forward passes only.
+/// The problem with `before` steps added at the start and `after` at the end. In these steps decays are 1 and all other
+/// inputs are 0. For forward passes only.
 CheckCase padded(const CheckCase &problem, int before, int after);
 
-/// o if the query of step t reads the state after step when(t) <= T - 1; zero if when(t) < 0.
+/// The outputs o if the query of step t reads the state after step min(when(t), T - 1). Where when(t) < 0, o_t is zero.
 Numbers read_at(const CheckCase &problem, const std::function<int(int)> &when);
 
 /// Half-open range of steps of one chunk.
@@ -90,10 +93,9 @@ struct Steps {
 std::vector<Steps> chunks(int T, int length);
 /// The definition's states at the start of every chunk.
 std::vector<Numbers> chunk_states(const CheckCase &problem, int length);
-/// o of each chunk if it starts from change(the definition's state there).
+/// The outputs o if every chunk starts from the definition's state at that step, altered by `change`.
 Numbers outputs_from_states(const CheckCase &problem, int length, const std::function<void(Numbers &)> &change);
-/// o and the state of these steps of the problem, started from that state. All [B,H,T,...] arrays are cut to these
-/// steps.
+/// Outputs and final state of the definition on `steps` alone, started from `state`.
 Output outputs_of_steps(const CheckCase &problem, Steps steps, const Numbers &state);
 
 } // namespace recollect
