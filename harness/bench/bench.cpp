@@ -57,7 +57,7 @@ Equivalence own_equivalence(const BenchCase &c, const Sequence &whole, const Def
   const bool last = own.end == whole.shape.T; // other ranks have no final state to compare
   const Output wanted{slice_steps(outputs, own.begin, own.end).v, last ? definition.output.state : found.state, {}};
   const double own_deviation = deviation(found, wanted).largest();
-  return {ranks::largest(own_deviation == own_deviation ? own_deviation : HUGE_VAL), // NaN must stay NaN
+  return {ranks::largest(own_deviation == own_deviation ? own_deviation : HUGE_VAL), // a largest value may ignore NaN
           accumulated_terms(whole.shape, c.chunk) * epsilon_of(c.real) * definition.condition};
 }
 
@@ -66,7 +66,7 @@ std::string too_far(double deviation, double allowed, const std::string &where) 
   return where + " deviates by " + number(deviation) + " from its definition, rounding allows " + number(allowed);
 }
 
-/// Compares the layer's backward pass with the definition's gradient, at a shape where the latter is fast.
+/// Compares the layer's backward pass with the definition's gradient, at a shape where this gradient is fast.
 void hold_to_gradient(const BenchCase &c, BenchResult &result) {
   BenchCase small = c;
   small.shape = {1, std::min(c.shape.H, 2), std::min(c.shape.T, c.chunk + 17), std::min(c.shape.Dk, 24),
@@ -83,7 +83,7 @@ void hold_to_gradient(const BenchCase &c, BenchResult &result) {
   }
 }
 
-/// Judges packed texts and grouped heads as `check` does, at a shape where that is fast.
+/// Judges packed texts and grouped heads as `check` does, at a small shape.
 void hold_to_check(const BenchCase &c, BenchResult &result) {
   BenchCase small = c;
   const int group = c.qk_heads ? c.shape.H / c.qk_heads : 1;
@@ -138,7 +138,7 @@ double bytes_moved(const BenchCase &c, const LayerInputs &inputs) {
   size_t bytes = o + 2 * state;
   for (Tensor tensor : all_tensors) bytes += s[tensor].size() * (facts_of(tensor).gate() ? wide : stored);
   if (c.backward) bytes = 2 * bytes - o - state; // twice as many arrays, but o and the final state are not read
-  return double(bytes) * c.shape.T / s.shape.T;  // a rank has only its own steps
+  return double(bytes) * c.shape.T / s.shape.T;  // `inputs` has only the steps of this rank
 }
 
 /// Says which arrays of 16 bits are converted within the measured time, because the form has only a float32 kernel.

@@ -26,7 +26,7 @@ struct BenchResult {
   std::string stopped_by; // Sampling::stopped_by
   double bytes = 0;       // of inputs, outputs and both states; backward, of their gradients too. Each is moved once
   double flops = 0;       // operations of the definition, from the layer's descriptor; 0 for a backward pass
-  double limit = 0;       // seconds for the bytes or the flops at the ceilings, whichever is longer; 0 without ceilings
+  double limit = 0;       // seconds to move `bytes` or to compute `flops` at the ceilings, the longer; 0: no ceilings
   std::string bound;      // "bytes" or "flops": which takes longer
   std::int64_t peak_bytes = 0;
   double error = 0; // deviation from the definition, relative to its largest value; 0 if not compared

@@ -44,7 +44,8 @@ std::string name_of(const BenchCase &c);
 void round_to(Real real, std::vector<double> &numbers);
 /// The tensors of a timed case: q, k, v and the layer's other inputs, rounded to the case's type.
 Sequence inputs_of(const BenchCase &c);
-/// The same with the case's packed texts and grouped heads; for a backward pass, with the weights of the outputs.
+/// The inputs of a timed case with its packed texts and grouped heads; for a backward pass, with the weights of the
+/// outputs.
 LayerInputs layer_inputs_of(const BenchCase &c);
 
 /// Every form of every variant at every shape. Usage error for unknown names.

@@ -107,9 +107,8 @@ std::vector<Slope> slopes(const Variant &variant, const Sequence &s, const Param
     if (claimed.empty()) continue;
     const Numbers direction = direction_of(tensor, s, seed);
     Along one = along(variant, s, moved, params, weights, tensor, claimed, direction, 2e-6);
-    if (!one.smooth)
-      one = along(variant, s, moved, params, weights, tensor, claimed, direction, 6e-8); // avoids the kink, but rounds
-                                                                                         // more
+    if (!one.smooth) // a smaller step avoids the kink, but has a larger rounding error
+      one = along(variant, s, moved, params, weights, tensor, claimed, direction, 6e-8);
     moved[tensor] = s[tensor];
     found.push_back(one.slope);
   }

@@ -38,7 +38,7 @@ struct Job {
   std::function<Output()> fetch;
 };
 Job prepare(const Variant &variant, const Sequence &sequence, const Run &run);
-/// The same without check_inputs(), for a form that takes this packing; q and k have its heads (device.hpp).
+/// prepare() without check_inputs(), for a form that takes `packing`; q and k have the number of heads that it states.
 Job prepare_unchecked(const Variant &variant, const Sequence &sequence, const Run &run, const Packing &packing);
 
 /// Usage error if `math` sets the precision of products of float32 arrays but the arrays have 16 bits.

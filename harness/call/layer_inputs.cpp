@@ -179,7 +179,7 @@ std::vector<Text> texts_of(const UsersArrays &user, const Shape &n) {
   return texts;
 }
 
-/// [states,H,rows,columns].
+/// Sizes of the states: [B,H,rows,columns], or [N,H,rows,columns] for N packed texts.
 Dims state_dims(const LayerInputs &inputs, const StateShape &state) {
   const Shape &n = inputs.all.shape;
   return dims_of({inputs.packed ? int(inputs.texts.size()) : n.B, n.H, state.rows, state.columns});

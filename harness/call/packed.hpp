@@ -1,10 +1,9 @@
-// SPDX-License-Identifier: Apache-2.0
-// Passes over packed texts, and over heads of v that share a head of q and k. A form that takes these (Form::packs) runs
-// all texts at once on the arrays as they are. Any other form runs one text after the other, with q and k repeated for
-// every head.
+// SPDX-License-Identifier: Apache-2.0 Passes over packed texts, and over heads of v that share a head of q and k. A
+// form that takes these (Form::packs) runs all texts at once on the arrays as they are. Any other form runs one text
+// after the other, with q and k repeated for every head.
 //
-// Results have the layout of the inputs: o and gradients over all steps, those of q and k with key_heads heads, and a
-// state per text. They are 0 at steps that follow the last text.
+// Results have the layout of the inputs: o and gradients over all steps, gradients of q and k with key_heads heads, and
+// a state per text. o and gradients are 0 at steps that follow the last text.
 #pragma once
 #include "harness/call/backward.hpp"
 #include "harness/call/layer_inputs.hpp"
@@ -19,7 +18,8 @@ bool takes_packed_backward(const Variant &variant, const LayerInputs &inputs, co
 Job prepare(const Variant &variant, const LayerInputs &inputs, const Run &run);
 BackwardJob prepare_backward(const Variant &variant, const LayerInputs &inputs, const Run &run);
 
-/// The outputs. If they are not finite, or may not be resolved, settle() of each text replaces them; its notes are told.
+/// The outputs. If they are not finite, or if unresolved() may apply, the outputs of settle() for each text replace
+/// them; `told` gets the remarks of settle().
 Output forward(const Variant &variant, const LayerInputs &inputs, const Run &run,
                const std::function<void(const std::string &)> &told);
 /// The gradients of inputs.weights, by the form's backward pass if there is one, as in gradient_by() of a sequence.

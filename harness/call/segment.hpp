@@ -30,9 +30,10 @@ struct Segment {
   std::function<void()> reset, launch; // as in Job
   /// Replaces the initial state; call between reset() and launch().
   std::function<void(const Rows &state)> start_from;
-  /// Call after launch(): the final state. For a segment that does not wait for its initial state: the map.
+  /// Call after launch(). Returns the final state or, if the segment does not wait for its initial state, the map.
   std::function<Rows()> end;
-  /// Call after launch() of a segment that did not wait. Applies this initial state to fetch(), not to end().
+  /// Call after launch() of a segment that did not wait. fetch() then returns the results from this initial state;
+  /// end() is unchanged.
   std::function<void(const Rows &state)> respond;
   std::function<Output()> fetch;
 };

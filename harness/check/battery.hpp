@@ -23,13 +23,13 @@ struct BatteryCase {
 /// About 24 cases for the layer; with `gradient`, do and dstate are drawn as well. Left out are cases that do not
 /// concern the layer (gates of a layer without gates, a state where there is none) and, for an unstable layer,
 /// ill-conditioned cases. If the layer's definition is slow, cases are shorter and narrower; `why` then says so. Cases
-/// of more than `most_steps` are left out, which saves the time to draw them. Optional
-/// inputs in `without` are not given.
+/// of more than `most_steps` are left out, which saves the time to draw them. Optional inputs in `without` are
+/// not given.
 std::vector<BatteryCase> battery(const Variant &variant, const Params &params, Precision precision, bool gradient,
                                  std::uint64_t seed = 1, int most_steps = std::numeric_limits<int>::max(),
                                  const std::vector<Tensor> &without = {});
 
-/// Rows of the covering array behind the cases: an index into the values of each factor. For tests.
+/// A row of the covering array: for each factor, the index of its value. For tests.
 struct BatteryRow {
   int steps, gates, keys, widths, heads, state, beta, w;
 };

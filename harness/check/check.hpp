@@ -36,8 +36,8 @@ private:
 
 /// Judges every part of `candidate` against the reference, except parts that the candidate lacks.
 std::vector<Judged> judge_all(const Reference &reference, const PartList &candidate, Precision precision);
-/// Whether every part is within the limits. Also decides whether a mistake explains a candidate, with the mistake's
-/// results as the reference.
+/// Whether every part is within the limits. A mistake explains a candidate if this holds with the mistake's results as
+/// the reference.
 bool all_right(const std::vector<Judged> &judged);
 
 /// Maps the definition's name of a part to the user's, dalpha to dg. Parts whose two names agree are left out.
@@ -47,9 +47,9 @@ struct Checked {
   Judgement judgement = Judgement::undecided;
   std::string reason;                   // if undecided: what could not be decided and why
   std::vector<Judged> parts;            // in the order of the reference
-  PartNames names;                      // of these parts and of those in not_checked
+  PartNames names;                      // of the parts in `parts` and in `not_checked`
   std::vector<std::string> not_checked; // parts of the reference that the candidate lacks
-  std::vector<std::string> inexact;     // arrays of the user that their types cannot represent
+  std::vector<std::string> inexact;     // the user's arrays whose types cannot represent their numbers
   std::vector<std::array<double, 3>>
       by_step;                        // o by ranges of steps that double: first step, one past the last, worst error
   std::vector<std::string> diagnosis; // the nearest known mistake, or two that explain the candidate equally well

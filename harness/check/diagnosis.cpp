@@ -265,7 +265,7 @@ std::vector<Explanation> Suspects::pairs(const PartList &candidate, const std::v
           PartList both = results_of(made, changed_inputs, right);
           overflow(both, precision);
           if (!nearer(candidate, both, reference_.results(), noise, wrong)) continue;
-          // the first mistake's disturbed inputs, with the second made on them
+          // the second mistake, made on disturbed copies of the inputs as the first mistake reads them
           std::vector<PartList> moved;
           for (int draw = 0; draw < mistake_draws; ++draw) {
             const CheckCase other = disturbed_but_for_ones(changed_inputs, precision, draw);
@@ -310,7 +310,7 @@ namespace {
 /// there is no such type.
 Precision type_of_numbers(const PartList &candidate) {
   for (const Precision type : {Precision::bf16, Precision::f16}) {
-    size_t numbers = 0; // a few could have few bits by chance
+    size_t numbers = 0; // a few numbers could be exact by chance
     const auto holds = [&](double x) { return numbers += x != 0, !std::isfinite(x) || rounded(x, type) == x; };
     const auto holds_part = [&](const Part &part) {
       return part.name.find("state") != std::string::npos || std::all_of(part.values.begin(), part.values.end(), holds);

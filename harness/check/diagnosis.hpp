@@ -30,7 +30,7 @@ public:
 private:
   struct Way {
     const Mistake *mistake;
-    size_t number; // among the ways to make it
+    size_t number; // index among the ways to make the mistake
     Made made;
     mutable PartList forward, backward; // kept if small
     mutable std::map<Precision, Noise> noise;

@@ -5,7 +5,8 @@
 
 namespace recollect {
 
-/// Largest errors, in units of sigma, that count as rounding. docs/checking-a-kernel.md shows how they were calibrated.
+/// Largest errors, in units of the noise sigma (noise.hpp), that count as rounding. docs/checking-a-kernel.md shows how
+/// they were calibrated.
 struct Limits {
   double row;  // RMS error of a row over its noise
   double head; // RMS error of a head of many rows over its noise

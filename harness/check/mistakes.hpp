@@ -7,8 +7,8 @@
 
 namespace recollect {
 
-/// Results of a kernel with the mistake. Parts that are left out equal the definition's; so do those of a null
-/// function.
+/// Results of a kernel with the mistake. Parts that a function leaves out, and all parts of a null function, equal the
+/// definition's.
 struct Made {
   std::string what;                   // in one sentence, with its numbers: "... between chunks of 64"
   std::function<PartList()> forward;  // o, state
@@ -36,9 +36,9 @@ struct Mistake {
   std::function<std::vector<Made>(const CheckCase &, const PartList &right)> make;
 };
 
-/// All ways to make the mistake. `make` returns them itself. A misreading gives three kernels: the backward pass
-/// differentiates the wrong outputs; or the backward pass is correct; or only the backward pass misreads. The result
-/// refers to the arguments.
+/// All ways to make the mistake. Mistake::make returns them itself. A misreading gives three ways: both passes misread,
+/// so the gradients are those of the wrong outputs; only the forward pass misreads; or only the backward pass does. The
+/// result refers to the arguments.
 std::vector<Made> ways_to_make(const Mistake &mistake, const CheckCase &problem, const PartList &right);
 /// All parts that the problem asks for. Parts that the mistake does not change are the definition's.
 PartList results_of(const Made &made, const CheckCase &problem, const PartList &right);

@@ -2,14 +2,14 @@
 // Rounding noise: how much a correct kernel of a number type differs from the float64 definition.
 //
 // The definition is run again on disturbed copies of the problem: every input number is moved, up or down at random, by
-// half a spacing (ulp) of its type (array_types.hpp). A gate is moved in its logarithm, which is what kernels store.
-// States and their gradients are moved in the same way between chunks. The RMS response of an element, together with
-// half a spacing of the element itself and the rounding of float32 sums, is its noise sigma.
+// rounding(), a few half spacings (ulps) of its type (array_types.hpp). A gate is moved in its logarithm, which is what
+// kernels store. States and their gradients are moved in the same way between chunks. The RMS response of an element,
+// together with half a spacing of the element itself and the rounding of float32 sums, is its noise sigma.
 //
 // Disturbed inputs do not show the rounding of intermediate results, such as features of a key, a logit of 1000, or
 // terms that cancel in a dot product. This rounding is measured: the definition and the layer's backward pass run in
-// float32 and in float64 on the same inputs. It counts at most as much as the error of a backward stable algorithm, n
-// eps kappa (conditioning.hpp), so that a fault in the float32 kernels is not taken for rounding.
+// float32 and in float64 on the same inputs. The measured rounding counts at most as much as the error of a backward
+// stable algorithm, n eps kappa (conditioning.hpp), so that a fault in the float32 kernels is not taken for rounding.
 #pragma once
 #include "harness/check/precision.hpp"
 #include "harness/check/results.hpp"

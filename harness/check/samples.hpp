@@ -5,14 +5,14 @@
 
 namespace recollect {
 
-/// How inputs are drawn, one choice per input. Queries have the same norms as keys; values are N(0,1).
+/// How inputs are drawn, one choice per input. Queries are N(0,1) with gaussian keys, else unit. Values are N(0,1).
 struct Recipe {
   enum Keys {
     unit,     // uniform on the unit sphere
     gaussian, // N(0,1) in every channel, also of queries: typical of attention
-    repeated, // one unit key at every step plus `spread` noise: most ill-conditioned
-    norms, // mostly 1, else 0, 1e-3 and (in every second head) 1e3; 30 instead of 1e3 if there are fewer than 8 steps
-    small_norms // the same without 1e3
+    repeated, // the same unit key at every step, plus noise of size `spread`: most ill-conditioned
+    norms, // norms 1 (most), 0, 1e-3 and, in every second head, 1e3; sequences of fewer than 8 steps have 30, not 1e3
+    small_norms // as norms, but without 1e3 and 30
   } keys = unit;
   enum Gates {
     whole_range, // three of four in (0.9, 1), the rest in (0, 1); 1 - 10^-4u, u uniform
@@ -22,7 +22,7 @@ struct Recipe {
     tiny,   // 10^-u with u uniform in (0, 6) at every fourth step, the rest in (0.9, 1)
     gentle  // in (0.9, 1): 1 - 10^-u, u uniform in (1, 4)
   } gates = whole_range;
-  bool beta_ends = false;           // beta 0 and 2 at a quarter of the steps each; else in (0, 1)
+  bool beta_ends = false;           // beta is 0 at a quarter of the steps, 2 at a quarter, else in (0, 1)
   double spread = 0.01;             // for repeated keys
   bool w_norms = false;             // w of norms from 1/4 to 1.4; else unit
   std::vector<Tensor> without = {}; // optional inputs that are not given

@@ -21,7 +21,7 @@ struct SelfCase {
 
 struct SelfOptions {
   bool quick = false;                            // only a short case and one of odd length
-  std::vector<Real> reals{Real::f32, Real::f64}; // types of arrays: these, or one of 16 bits
+  std::vector<Real> reals{Real::f32, Real::f64}; // types of arrays: f32 and f64, or one 16-bit type
   std::vector<Math> maths{Math::exact};          // precision of products of float32 arrays
   std::uint64_t seed = 1;
 };

@@ -23,7 +23,7 @@ struct UsersCase {
 UsersCase read_case(const std::string &path, const Variant &variant, const Params &params, const Convention &convention,
                     bool gradient, const StatedTypes &stated = {}, LayerInputs *inputs = nullptr);
 
-/// The same, ignoring arrays with other names.
+/// Like read_case(), but ignores arrays with unknown names.
 UsersCase read_inputs(const std::string &path, const Variant &variant, const Params &params,
                       const Convention &convention, bool gradient, const StatedTypes &stated = {},
                       LayerInputs *inputs = nullptr);

@@ -26,8 +26,9 @@ TextResults as_text_results(const PartList &parts, const CheckCase &problem) {
   return found;
 }
 
-/// Errors of a correct run in one draw: the effect of disturbed inputs, scaled row by row to the layer's noise. Like
-/// real errors they are correlated over steps. This matters for a gradient that is a sum over steps.
+/// Errors of a correct run, one list of parts per draw: the effect of disturbed inputs, scaled row by row to the
+/// layer's noise. Like real errors they are correlated over steps. This matters for a gradient that is a sum over
+/// steps.
 std::vector<PartList> errors_in_draws(const Reference &layer, Precision precision, int chunk) {
   std::vector<PartList> errors;
   for (int draw = 0; draw < noise_draws; ++draw) {
@@ -147,7 +148,7 @@ std::string in_users_words(const std::string &sentence, const PartNames &names) 
 }
 
 /// The parts of a candidate from which the layer's arrays can be recovered element by element: all except gradients of
-/// converted inputs, and o where silu(z) may be 0. Subtracts the skip term.
+/// converted inputs, and o if there is an output gate, because silu(z) may be 0. Subtracts the skip term.
 PartList in_layers_arrays(const PartList &candidate, const CheckCase &layer, const Convention &c,
                           const LayerInputs &inputs) {
   const std::vector<std::string> lost = converted(c);
@@ -261,7 +262,8 @@ std::vector<Noise> UsersReference::noise(Precision precision) const {
     std::vector<PartList> errors;
     for (size_t text = 0; text < inputs_.texts.size(); ++text) {
       errors.push_back(layer_errors[text][size_t(draw)]);
-      if (!groups_[text].layer) errors.back() = groups_[text].results(); // sizes only; an empty text has no errors
+      if (!groups_[text].layer)
+        errors.back() = groups_[text].results(); // an empty text has no errors: only the sizes count
       if (!groups_[text].layer)
         for (Part &part : errors.back()) std::fill(part.values.begin(), part.values.end(), 0.0);
     }

@@ -27,7 +27,7 @@ public:
 private:
   struct Group { // one text, or the parameters of gates
     std::string label;
-    std::shared_ptr<const CheckCase> problem; // of an empty text and of parameters only the shape
+    std::shared_ptr<const CheckCase> problem; // has only the shape for an empty text and for parameters
     std::shared_ptr<Reference> layer;         // in the layer's arrays; null without steps
     std::shared_ptr<Reference> own;           // in the user's arrays
     const PartList &results() const { return own->results(); }
@@ -45,7 +45,7 @@ private:
 
   UsersCase problem_;
   int chunk_;
-  LayerInputs inputs_; // without arrays if these are the user's: groups_ has them
+  LayerInputs inputs_; // without arrays if plain_: groups_ then has them
   UsersArrays converted_;
   const UsersArrays &user_; // in the layer's order
   bool plain_;              // the user's arrays are the layer's

@@ -6,7 +6,8 @@
 
 namespace recollect {
 
-/// While it lives, prints a line on standard error after every `between` without other messages. One per process.
+/// While this object lives, prints a line on standard error after every `between` without other messages. One per
+/// process.
 class Heartbeat {
 public:
   /// `doing`: the current task until now_doing() changes it, e.g. "recollect explain".

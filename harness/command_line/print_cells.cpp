@@ -25,7 +25,7 @@ Names shown_metrics(const std::vector<const Ensemble *> &rows, const Names &aske
   return shown;
 }
 
-/// The text that all of them share, or none.
+/// The text that all rows share; "" if they differ.
 template <class Text> std::string common(const std::vector<const Ensemble *> &rows, const Text &text) {
   const std::string first = text(*rows[0]);
   return std::all_of(rows.begin(), rows.end(), [&](const Ensemble *e) { return text(*e) == first; }) ? first : "";

@@ -103,7 +103,8 @@ public:
   /// Calls `report` once the model is written.
   void evaluate(const std::function<void(size_t, const Trained &)> &report) {
     train::Judged judged = trainer_.evaluate();
-    const bool diverged = trainer_.progressed().diverged || !std::isfinite(judged.loss); // on longer texts, for example
+    const bool diverged =
+        trainer_.progressed().diverged || !std::isfinite(judged.loss); // the test may diverge alone, as on longer texts
     if (diverged) judged = {};
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
     const Params &settings = run_.setup.settings;
@@ -254,7 +255,7 @@ int run_train(const TrainFlags &flags, const Words &command_line) {
   TrainingRecord record(flags.output.path, plan, experiments, provenance(command_line, flags.seed),
                         flags.output.resume);
   const std::vector<std::string> labels = labels_of(plan);
-  rule_all(suite.statements, models_of(record.results())); // fails early if they cannot be judged
+  rule_all(suite.statements, models_of(record.results())); // fails before training if the statements cannot be judged
   const std::vector<size_t> left = left_to_train(plan, record);
   size_t steps = 0;
   for (size_t i : left) steps += size_t(plan[i].setup.settings.integer("steps"));

@@ -10,9 +10,9 @@ struct RunRequest : ExecutionOptions {
   std::vector<std::string> variants{"all"}, tasks{"all"}; // names or globs
   std::string form = "fast";                              // a form's name, or "fast": the fastest at the task's shape
   std::uint64_t seed = 1;
-  int seeds = 1;          // seeds seed ... seed + seeds - 1
+  int seeds = 1;          // number of seeds: seed, seed + 1, ...
   bool tune = false;      // run each layer with the best parameters of its grid (tune.hpp)
-  int tuning_seeds = 3;   // seeds of the trials: those after the reported seeds
+  int tuning_seeds = 3;   // number of seeds of the trials; they follow the reported seeds
   std::string experiment; // in a suite: what these cases show
   /// Keys: "name" for every selected variant and task that has the parameter, "owner.name" for one of them. Values:
   /// lists and ranges (sweep.hpp), of which every combination is run.

@@ -60,22 +60,22 @@ struct Form {
   bool exact = true;  // false: equals the recurrent form only approximately even in exact arithmetic
   bool stable = true; // false: on ill-conditioned keys it is less accurate than the recurrent form (see Traits::stable)
   bool causal = true; // false: approximates using the whole sequence, including later steps
-  /// True: the float32 kernels and the `native` 16-bit ones take packed texts, and fewer heads of q and k than of v
-  /// (Packing), at the shapes that native.takes.
+  /// True: the float32 kernels and the 16-bit kernels of `native` take packed texts, and fewer heads of q and k than of
+  /// v (Packing). This holds at the shapes that native.takes accepts.
   bool packs = false;
-  /// Of the definition, on the CPU only: runs on numbers that count operations, record them, or have 113 bits.
+  /// Set for the definition only. They run it on the CPU, on numbers that count operations, record them, or have 113
+  /// bits.
   std::function<void(const Call<Counted> &)> counted = nullptr;
   std::function<void(const Call<Taped> &)> taped = nullptr;
   std::function<void(const Call<Quad> &)> quad = nullptr;
   Vjp vjp = {}; // empty: gradients come from the definition's `taped`
   Native16<Call> native = {};
-  /// Time per token on one CPU thread, in operations of the definition. Where it exceeds the definition's flops (small
-  /// widths), the definition is the fast form. 0: this form is always faster.
+  /// Time per token on one CPU thread, in operations of the definition. Where this time exceeds the definition's flops
+  /// (at small widths), the definition is the fast form. 0: this form is always faster.
   Polynomial work = 0;
 };
 
-/// A tensor other than q, k and v. It is required, or has a neutral value (1; for w the key) that is used if it is
-/// absent.
+/// A tensor other than q, k and v. If it is not required and absent, its neutral value is used: for w the key, else 1.
 struct Input {
   std::string name; // beta | alpha | lambda | w
   bool required = false;
@@ -105,7 +105,7 @@ struct Traits {
 };
 
 struct Conditioned {
-  double number = 0; // condition number of the matrix
+  double number = 0; // condition number of a matrix that the layer solves with
   size_t head = 0;
   int step = 0;
 };
@@ -113,7 +113,7 @@ struct Conditioned {
 struct Variant {
   SPECIAL_MEMBERS(Variant);
   std::string name;                 // the file's stem, set by the registry
-  std::vector<std::string> aliases; // aliases
+  std::vector<std::string> aliases; // other names that users may give
   std::string family;               // additive | gated | delta rule | ...
   std::string update;               // A_t, b_t, phi of S_t = S_{t-1} A_t + b_t k_t^T, o_t = S_t phi(q_t)
   std::string objective;            // the loss of which the update is a gradient step, "" if none is known
@@ -134,12 +134,12 @@ struct Variant {
   };
   /// One head's initial state, row-major; null means zeros.
   std::function<std::vector<double>(const Shape &, const Params &)> initial_state;
-  /// How strongly the outputs respond to separate relative changes of the elements of the matrices that the layer
-  /// solves with; input_condition() adds it, because changes of the inputs keep the structure of such a matrix
-  /// (conditioning.hpp). Null if the layer solves no system.
+  /// For a layer that solves linear systems with matrices made from its inputs: how strongly the outputs respond if
+  /// each element of these matrices changes separately. Changes of the inputs keep the structure of the matrices, so
+  /// input_condition() adds this response (conditioning.hpp). Null if the layer solves no system.
   std::function<double(const Sequence &, const Params &)> solved_condition;
-  /// The largest condition number of those matrices at steps 0, 1, 3, 7 ... and the last; 0 if it does not exceed
-  /// `least`. For sequences without an initial state. Null if unknown.
+  /// The largest condition number of the matrices that the layer solves with, at steps 0, 1, 3, 7 ... and the last; 0
+  /// if it does not exceed `least`. For sequences without an initial state. Null if unknown.
   std::function<Conditioned(const Sequence &, const Params &, double least)> worst_condition;
   /// Whether a head's outputs depend on other heads of the same batch element; null: never. A layer that joins heads
   /// has no finite state.

@@ -5,7 +5,7 @@
 
 namespace recollect {
 
-/// Cases that differ only in their seed, without trials.
+/// The cases of a run that differ only in their seed. Tuning trials are left out.
 struct Ensemble {
   std::string experiment, task, variant, form, real;
   std::string headline;                                   // the task's first metric
@@ -18,10 +18,10 @@ struct Ensemble {
   std::map<std::string, std::map<std::uint64_t, double>> values;
 };
 
-/// In order of the seed; empty without that metric.
+/// A metric's values in order of the seed; empty if the ensemble lacks the metric.
 std::vector<double> values_of(const Ensemble &ensemble, const std::string &metric);
 
-/// In the order of the plan, without ensembles that have no result.
+/// The ensembles of a run in the order of its plan. Ensembles without a result are left out.
 std::vector<Ensemble> ensembles_of(const Results &results);
 
 /// The values of two ensembles in one metric for the seeds that both have, in order of the seed.
@@ -39,7 +39,7 @@ public:
   std::map<std::string, std::string> of_variant(const Ensemble &one) const;
 
 private:
-  /// (experiment, task, variant or "", name) -> all its values
+  /// (experiment, task, variant or "", name) -> the parameter's values
   std::map<std::tuple<std::string, std::string, std::string, std::string>, std::set<std::string>> values_;
   std::map<std::string, std::string> several(const Ensemble &one, const std::string &variant,
                                              const std::map<std::string, std::string> &mine) const;

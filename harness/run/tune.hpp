@@ -16,7 +16,7 @@ struct Free {
 
 /// The free parameters of a layer on a task: the layer's parameters with a grid, and the task's constant gates that the
 /// layer reads. If the layer reads both alpha and lambda, only alpha is free, because only their product matters. Empty
-/// if neither direction of the task's headline is better.
+/// if the task's headline is better neither when larger nor when smaller.
 std::vector<Free> free_parameters(const Variant &variant, const Task &task, const Assignments &of_variant,
                                   const Assignments &of_task);
 
@@ -26,7 +26,7 @@ std::vector<Case> trials(const Case &c, const std::vector<Free> &free);
 /// Results of a run's trials so far.
 class Trials {
 public:
-  /// `headlines`: by index, of cases that an interrupted run recorded.
+  /// `headlines`: case index -> headline, for the cases that an interrupted run recorded.
   Trials(const std::vector<Case> &plan, const std::map<int, double> &headlines);
   /// Adds the headline of a finished trial.
   void add(const Case &trial, double headline);
