@@ -47,7 +47,7 @@ void clear_rest(const LayerInputs &inputs, const Shape &shape, Numbers &data) {
   if (end > 0) put_steps(data, steps, shape, 0, end);
 }
 
-/// The results of all texts, from those of each.
+/// The results of all texts, joined from the results of each text.
 Output joined(const Variant &variant, const LayerInputs &inputs, const std::function<Output(size_t)> &of_text) {
   if (!inputs.packed) return of_text(0);
   const Shape &n = inputs.all.shape;
@@ -79,7 +79,8 @@ Sequence joined_gradients(const Variant &variant, const LayerInputs &inputs,
   return all;
 }
 
-/// The jobs of the texts that have steps, as one. join(f) is the result, where f(text) is that of a text's job.
+/// One job that runs the jobs of all texts that have steps. Its result is join(f), where f(text) is the result of the
+/// text's job.
 template <class AnyJob, class Prepare, class Join>
 AnyJob one_after_another(const LayerInputs &inputs, const Prepare &prepare, const Join &join) {
   const auto jobs = std::make_shared<std::map<size_t, AnyJob>>();

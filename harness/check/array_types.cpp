@@ -9,7 +9,7 @@
 namespace recollect {
 namespace {
 
-/// The name under which types are stored. A state, its gradient and its weights share one.
+/// The name under which types are stored. A state, its gradient and its weights share a name.
 std::string plain(const std::string &array) {
   std::string name = array == "dt_bias" || array[0] != 'd' ? array : array.substr(1);
   if (name == "final_state") name = "state";

@@ -37,7 +37,8 @@ PartList in_one_convention(PartList candidate, const CheckCase &problem) {
 }
 
 /// A correct kernel writes infinity for a number beyond the range of its type. Replaces infinities by the reference's
-/// value where the reference rounds to infinity, or may do so within rounding. All others stay, and are wrong.
+/// value where the reference rounds to infinity, or may do so within rounding. Other infinities stay, and count as
+/// wrong.
 void accept_overflows(Part &candidate, const Part &right, const PartNoise &noise, Precision written) {
   const double limit = limits_of(noise.precision).row;
   for (size_t i = 0; i < candidate.values.size(); ++i) {

@@ -6,7 +6,7 @@
 namespace recollect {
 namespace {
 
-/// |a - b|; infinity if it is NaN, so that a missing element is wrong.
+/// |a - b|; infinity if the difference is NaN, so that a missing element is wrong.
 double gap(double a, double b) {
   const double difference = std::fabs(a - b);
   return std::isnan(difference) ? HUGE_VAL : difference;
@@ -40,8 +40,8 @@ HeadErrors head_errors(const Part &reference, const PartNoise &noise, size_t hea
   return found;
 }
 
-/// Whether judge() would refuse zeros in place of the head, with a margin. True for a head that is zero up to float64
-/// rounding.
+/// Whether judge() would refuse zeros in place of the head's values, with a margin. True for a head that is zero up to
+/// float64 rounding.
 bool has_power(const Part &reference, const PartNoise &noise, size_t head, const Limits &limits) {
   constexpr double margin = 1.25;
   const auto own = [&](size_t i) { return std::isfinite(reference.values[i]) ? std::fabs(reference.values[i]) : NAN; };
@@ -51,7 +51,7 @@ bool has_power(const Part &reference, const PartNoise &noise, size_t head, const
   return errors.ratio() <= 4 * float64 || errors.beyond(limits, reference.rows, margin);
 }
 
-/// Heads of fewer than 32 numbers are judged together here, since one number may be near 0 by chance.
+/// Heads of fewer than 32 numbers are tested together, because a single number may be near 0 by chance.
 std::vector<size_t> heads_without_power(const Part &reference, const PartNoise &noise, const Limits &limits) {
   std::vector<size_t> found;
   for (size_t head = 0; head < reference.heads; ++head)

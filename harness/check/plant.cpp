@@ -11,7 +11,7 @@
 namespace recollect {
 namespace {
 
-constexpr int chunk = 64, first_draw = 97, right_kernels = 8; // other draws than those that measure the noise
+constexpr int chunk = 64, first_draw = 97, right_kernels = 8; // draws from first_draw on do not measure noise
 
 void round_all(Numbers &values, Precision precision) {
   for (double &x : values) x = rounded(x, storage_of(precision));
@@ -76,7 +76,7 @@ public:
       told(judged(results_in(disturbed(reference_.problem(), precision_, first_draw + draw, chunk), Real::f64)));
     if (precision_ != Precision::f32) return;
     for (int length : {16, 64})
-      told(judged(fast_form(length))); // real rounding, not the disturbances that noise is drawn from
+      told(judged(fast_form(length))); // candidates with real rounding instead of disturbed inputs
   }
 
 private:

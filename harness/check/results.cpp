@@ -17,7 +17,7 @@ using Numbers = std::vector<double>;
 // Numbers of operations of the definition. Up to quick_tape the tape takes a second; up to long_tape it is still used
 // where differences cannot decide.
 constexpr double quick_tape = 1e6, long_tape = 2e7;
-constexpr double long_quad = 2e8; // up to which differences in 113 bits are used: half a minute
+constexpr double long_quad = 2e8; // operations up to which differences in 113 bits are used; they take half a minute
 
 Run definition_run(const CheckCase &problem, Real real) {
   Run run{"recurrent", real, 1, problem.params};
@@ -48,9 +48,9 @@ Sequence by_tape(const CheckCase &problem) {
   return gradient(problem.variant, problem.given, problem.params, problem.weights);
 }
 
-/// The gradient of the backward pass, after a comparison with differences of the definition. They may disagree at a
-/// kink or because rounding dominates the differences; then returns the tape's gradient, whose subgradients are the
-/// declared ones (taped.hpp). If the tape takes too long, differences in 113 bits decide.
+/// The gradient of the backward pass, after a comparison with differences of the definition. The two may
+/// disagree at a kink, or because rounding dominates the differences. The tape's gradient is then returned; its
+/// subgradients are the declared ones (taped.hpp). If the tape takes too long, differences in 113 bits decide.
 Sequence held_gradient(const CheckCase &problem) {
   Sequence found = back(problem, Real::f64);
   for (const Slope &slope : slopes(problem.variant, problem.given, problem.params, problem.weights, found)) {

@@ -43,7 +43,7 @@ std::vector<BatteryCase> chosen(const Variant &variant, const Params &params, bo
   if (!options.quick) return all;
   std::vector<BatteryCase> some;
   std::vector<bool> taken(all.size());
-  for (int T : {2, 65}) { // the nearest length: layers that are unstable on some keys have shorter cases
+  for (int T : {2, 65}) { // or the nearest length, because layers that are unstable on some keys have shorter cases
     const auto distance = [&](size_t i) { return std::abs(all[i].problem.given.shape.T - T); };
     size_t nearest = all.size();
     for (size_t i = 0; i < all.size(); ++i)

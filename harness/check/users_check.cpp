@@ -262,8 +262,8 @@ std::vector<Noise> UsersReference::noise(Precision precision) const {
     std::vector<PartList> errors;
     for (size_t text = 0; text < inputs_.texts.size(); ++text) {
       errors.push_back(layer_errors[text][size_t(draw)]);
-      if (!groups_[text].layer)
-        errors.back() = groups_[text].results(); // an empty text has no errors: only the sizes count
+      // An empty text has no errors: the results give the sizes, and the values are set to 0.
+      if (!groups_[text].layer) errors.back() = groups_[text].results();
       if (!groups_[text].layer)
         for (Part &part : errors.back()) std::fill(part.values.begin(), part.values.end(), 0.0);
     }

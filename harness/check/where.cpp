@@ -57,7 +57,7 @@ std::optional<Pattern> group_pattern(const std::vector<Row> &rows, const char *o
                  [found, group](const Row &row) { return found.count(group(row.head)) > 0; }};
 }
 
-/// Patterns over steps: a single step, all steps from or up to one, all steps of one residue.
+/// Patterns over steps: a single step, all steps from a step on or before a step, all steps with one remainder.
 void add_steps(std::vector<Pattern> &all, const std::vector<Row> &rows, size_t T) {
   size_t begin = T, end = 0;
   for (const Row &row : rows)
@@ -190,7 +190,7 @@ std::string describe(const Reference &reference, const Part &part, const Part &c
 std::string where_wrong(const Reference &reference, const PartList &candidate, const std::vector<Judged> &judged,
                         const Noise &noise, const PartNames &names) {
   std::vector<std::string> wrong, right;
-  std::vector<std::pair<std::string, std::vector<std::string>>> places; // and the parts with errors there
+  std::vector<std::pair<std::string, std::vector<std::string>>> places; // place -> the parts with errors at this place
   for (const Judged &one : judged) {
     const std::string name = called(one.name, names);
     (one.judgement == Judgement::wrong ? wrong : right).push_back(name);

@@ -52,7 +52,7 @@ int host_threads() {
   return 1;
 }
 
-/// Warns of what disturbs timings on this machine before they start, and returns all that is known of it.
+/// Before timings start, warns of what disturbs them on this machine. Returns all known facts about the machine.
 Facts conditions(std::ostream &errors) {
   const HostConditions found = host_conditions(host_threads());
   for (const std::string &line : found.warnings) errors << "warning: " << line << "\n";

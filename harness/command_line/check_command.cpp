@@ -341,7 +341,7 @@ Action add_check(CLI::App &app) {
   c.add_option("--junit", flags->junit, "write the finding as JUnit XML");
   example(c, "recollect check delta_net -i in.npz -c out.npz --dtype bf16");
   return [flags](const Words &) {
-    keep_freed_memory(); // the noise of a long text takes thousands of passes
+    keep_freed_memory(); // the noise of a long text takes thousands of passes, which reuse this memory
     if (flags->self) return check_self(*flags);
     if (flags->list_mistakes) return list_mistakes(flags->variant);
     if (!flags->plant.empty()) return plant(*flags);

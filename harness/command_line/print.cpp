@@ -169,7 +169,7 @@ void describe(std::ostream &out, const Claim &c) {
 
 namespace {
 
-using Values = std::map<std::string, std::set<std::string>>; // of each parameter
+using Values = std::map<std::string, std::set<std::string>>; // parameter -> its values in the plan
 
 std::map<std::string, std::string> texts_of(const Params &params) {
   std::map<std::string, std::string> texts;

@@ -74,7 +74,8 @@ int report(const ReportFlags &flags) {
   std::vector<std::string> words{python,        script,          "--output=" + flags.folder, "--format", flags.format,
                                  "--catalogue", catalogue.path()};
   if (flags.csv) words.push_back("--csv");
-  const int progress = flags.quiet.quiet ? -1 : dup(STDERR_FILENO); // standard error is kept for its error messages
+  const int progress =
+      flags.quiet.quiet ? -1 : dup(STDERR_FILENO); // standard error is kept for the report's error messages
   if (progress >= 0) words.insert(words.end(), {"--progress", std::to_string(progress)});
   if (flags.quiet.quiet || isatty(STDERR_FILENO)) stop_heartbeat(); // on a terminal the report prints its own progress
   words.push_back("--");                                            // a name may begin with a dash

@@ -96,7 +96,7 @@ struct RunFlags {
 
 /// The metrics asked for, in their tasks' spelling.
 std::vector<std::string> known_metrics(const std::vector<std::string> &asked, const std::vector<Case> &plan) {
-  std::vector<std::string> known{"deviation"}, found; // approximate forms report it on any task
+  std::vector<std::string> known{"deviation"}, found; // approximate forms report this metric on any task
   for (const Case &c : plan)
     for (const Metric &metric : c.task->metrics)
       if (std::find(known.begin(), known.end(), metric.name) == known.end()) known.push_back(metric.name);

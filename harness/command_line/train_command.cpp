@@ -103,8 +103,8 @@ public:
   /// Calls `report` once the model is written.
   void evaluate(const std::function<void(size_t, const Trained &)> &report) {
     train::Judged judged = trainer_.evaluate();
-    const bool diverged =
-        trainer_.progressed().diverged || !std::isfinite(judged.loss); // the test may diverge alone, as on longer texts
+    // A trained model may still diverge in the test, for example on longer texts.
+    const bool diverged = trainer_.progressed().diverged || !std::isfinite(judged.loss);
     if (diverged) judged = {};
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
     const Params &settings = run_.setup.settings;

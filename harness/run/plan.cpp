@@ -15,8 +15,8 @@
 namespace recollect {
 namespace {
 
-/// The settings that apply to a variant or task: "owner.name" with any of its names, and general settings of parameters
-/// that it declares.
+/// The settings that apply to a variant or task: "owner.name", where owner is any of the entry's names, and "name",
+/// where the entry declares a parameter of this name.
 template <class Entry> Assignments meant_for(const Entry &entry, const Assignments &settings) {
   Assignments mine;
   const auto declared = [&](const std::string &name) { // the descriptor's spelling, if it declares the name

@@ -44,7 +44,7 @@ void execute(const Case &c, int warmup, int repetitions, Record &record) {
   record.reason = settle(*c.variant, problem.sequence, run, output);
   record.score = c.task->score(c.task_params, problem, output);
   if (c.setting == Setting::trial) record.score.series.clear(); // only the headline of a trial is used
-  // of an approximate form: its difference from the definition
+  // an approximate form also reports its difference from the definition
   if (!c.form->exact)
     record.score.metrics.emplace_back(
         "deviation",

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// o_t = intra-chunk part + (decay q_t) S^T in place of S, the state at the chunk's start; the states themselves are
-// right
+// the queries of a chunk read S^T instead of S, the state at the chunk's start; the states themselves are right
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

@@ -8,7 +8,8 @@
 namespace recollect::mistakes {
 namespace {
 
-/// Pairs within the chunk with clipped keys and queries, plus what queries read of the state at its start.
+/// Outputs of one chunk: pairs within the chunk with clipped keys and queries, plus the read of the state at the
+/// chunk's start.
 Numbers clipped_outputs(const CheckCase &problem, int length) {
   const Shape &n = problem.given.shape;
   const size_t T = size_t(n.T), D = size_t(n.Dk);

@@ -6,7 +6,7 @@
 namespace recollect::mistakes {
 namespace {
 
-/// alpha dalpha is a sum over this and later steps. Subtracts its part from the next chunk on.
+/// alpha_t dalpha_t is a sum over step t and all later steps. Subtracts the terms from the next chunk on.
 void cut(Part &part, const Numbers &gate, size_t length, bool logs) {
   const size_t width = part.columns, T = part.rows;
   for (size_t lane = 0; lane < part.heads * width; ++lane)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// B dx for dx: every batch entry adds it once more
+// B dx for dx: the gradient is added once for every batch entry
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

@@ -17,7 +17,7 @@ Mistake padding_not_masked() {
       const int pad = (length - n.T % length) % length;
       if (pad == 0) continue;
       const auto o = [&problem, &n, pad] {
-        const Numbers all_rows = outputs_of(padded(problem, pad, 0)).o; // before them, where every query sees them
+        const Numbers all_rows = outputs_of(padded(problem, pad, 0)).o; // padding at the start, which every query sees
         Numbers kept;
         const size_t rows = size_t(n.T + pad) * size_t(n.Dv), first = size_t(pad) * size_t(n.Dv);
         for (size_t head = 0; head < n.heads(); ++head)

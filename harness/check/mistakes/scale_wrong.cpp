@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// q sqrt(Dk), q / sqrt(Dk): the factor of the scores is missing, or there twice
+// q sqrt(Dk), q / sqrt(Dk): the factor of the scores is missing, or applied twice
 #include "harness/check/remake.hpp"
 #include <cmath>
 

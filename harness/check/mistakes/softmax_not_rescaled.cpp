@@ -8,7 +8,7 @@
 namespace recollect::mistakes {
 namespace {
 
-/// One row over keys 0 ... t in tiles. `values` and `norm` say which of the two sums are rescaled.
+/// One row of o, from keys 0 ... t in tiles. `values` and `norm` say which of the two sums are rescaled.
 void attend(const double *q, const double *k, const double *v, int t, const Shape &n, double scale, int tile,
             bool values, bool norm, double *o) {
   double largest = -HUGE_VAL, sum = 0;

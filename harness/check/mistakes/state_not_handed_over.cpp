@@ -8,7 +8,7 @@ namespace recollect::mistakes {
 namespace {
 
 void clear(Numbers &numbers, const std::string &) { std::fill(numbers.begin(), numbers.end(), 0.0); }
-/// For a layer that keeps all keys: each chunk sees only its own.
+/// For a layer that keeps all keys: the queries of a chunk see only the keys of this chunk.
 PartList own_chunk_only(const CheckCase &problem, int length) {
   Output whole;
   whole.o = outputs_from_states(problem, length, [](Numbers &) {});
