@@ -38,7 +38,7 @@ template <class Told> void each_text(const LayerInputs &inputs, const Told &told
     if (!inputs.texts[text].empty()) told(text);
 }
 
-/// A kernel does not write steps that follow the last text.
+/// Sets steps that follow the last text to 0. A kernel does not write these steps.
 void clear_rest(const LayerInputs &inputs, const Shape &shape, Numbers &data) {
   const int end = inputs.texts.back().end;
   if (data.empty() || end == shape.T) return;

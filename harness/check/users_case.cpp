@@ -19,7 +19,8 @@ template <class Work> auto about(const std::string &path, const Work &work) {
   }
 }
 
-/// Runs `check`, whose messages begin with the layer's name of an array; the user's name precedes it: "g (alpha) holds".
+/// Runs `check`, whose messages begin with the layer's name of an array; the user's name precedes it: "g (alpha)
+/// holds".
 template <class Check> void in_users_names(const Convention &convention, const Check &check) {
   try {
     check();
@@ -85,7 +86,7 @@ std::vector<std::pair<std::string, Convention>> with_other_names(const Conventio
 }
 
 /// Input error for an array of the file that is not one of `arrays(convention)`. The message names the flags with which
-/// all would be.
+/// every array of the file would be known.
 void refuse_unknown_arrays(const std::string &path, const Convention &own, const std::string &who,
                            const std::function<std::vector<std::string>(const Convention &)> &arrays) {
   try {
@@ -182,7 +183,7 @@ UsersCase users_case(const CheckCase &problem, const Convention &convention, con
                     convention, sharing, seed);
   const ArrayTypes types(convention, stated);
   for (auto &[name, array] : arrays) {
-    const Precision type = types.stored(name, precision); // once: a lookup takes longer than rounding
+    const Precision type = types.stored(name, precision); // looked up once, because a lookup takes longer than rounding
     for (double &x : array.data) x = rounded(x, type);
   }
   return {problem.variant,          problem.params, convention, in_file_order(std::move(arrays), convention),

@@ -48,7 +48,7 @@ struct Point {
   Params params;
   double measured = 0, predicted = 0;
   double standard_error = 0; // standard error of `measured`; 0 for exact algebra
-  double tolerance = 0;      // |measured - predicted| allowed, derived from standard_error and round-off
+  double tolerance = 0;      // largest |measured - predicted| that passes, from standard_error and round-off
   enum Relation { equal, at_most, at_least } relation = equal;
   Verdict verdict = Verdict::inconclusive;
 };
@@ -78,8 +78,8 @@ struct Claim {
 };
 /// "layer" if the claim runs layers of the registry, "algebra" if it is about matrices only.
 const char *system_of(const Claim &);
-/// What qualifies the expected verdict, without marks of formulas: the scope of a refutation, the reason why the claim is
-/// not tested, or the condition. "" if nothing does.
+/// What qualifies the expected verdict, without marks of formulas: the scope of a refutation, the reason why the claim
+/// is not tested, or the condition. "" if nothing does.
 std::string qualifier(const Claim &);
 /// A verdict with its qualifier: "refuted (paper)", "holds_under (unit keys)", "holds".
 std::string qualified(Verdict, const Claim &);

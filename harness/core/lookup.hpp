@@ -40,7 +40,8 @@ template <class Entry> std::vector<std::string> all_names(const std::vector<Entr
   return all;
 }
 
-/// For a common name of a layer with a particular parameter, text that says so; else "".
+/// If `name` is a common name of a layer with a particular parameter: text that names the layer and the parameter. Else
+/// "".
 inline std::string as_a_setting(const std::string &name) {
   const std::string same = folded(name);
   if (same == "mqa" || same == "multiqueryattention") return ": it is softmax with --kv-heads 1";

@@ -12,7 +12,7 @@ using EnsembleList = std::vector<const Ensemble *>;
 std::vector<EnsembleList> under_same_conditions(const std::vector<Ensemble> &all,
                                                 const std::vector<std::string> &except = {});
 
-/// Sorted by the mean of the headline, best first; means that are not finite come last.
+/// The ensembles sorted by the mean of the headline, best first; means that are not finite come last.
 EnsembleList ranked(EnsembleList layers);
 
 struct ComparedPair {

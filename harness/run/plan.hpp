@@ -18,7 +18,7 @@ void refuse_unused(const Assignments &settings, const std::vector<const Variant 
 
 /// Cases that run in order, in one process.
 using Group = std::vector<const Case *>;
-/// In the order of the plan, which must outlive the groups.
+/// The groups in the order of the plan. The plan must outlive them.
 std::vector<Group> groups_of(const std::vector<Case> &plan);
 
 /// Operations of a layer's definition on a shape.
