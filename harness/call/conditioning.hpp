@@ -3,11 +3,13 @@
 //
 // Let a form solve a system with the matrix I + A for U. Rounding changes A by dA, a relative error of about eps, and
 // so changes U by up to |(I + A)^{-1}| |dA| |U| (000 Eq 51). For any variant, this sensitivity is measured as the
-// response of the outputs o of its definition to relative perturbations of size delta of the inputs x, kappa = |o(x (1
-// + delta r)) - o(x)| / (delta |o(x)|),   r random signs, in float64, the largest over several draws. A form that is
-// backward stable over n accumulated terms then errs by at most about n eps kappa, in units of the largest |o|. If a
-// layer solves with a matrix made from its inputs, such as a Gram matrix, rounding changes each of that matrix's
-// elements separately, which no change of the inputs can do. So the response to such changes is added
+// response of the outputs o of its definition to relative perturbations of size delta of the inputs x:
+//   kappa = |o(x (1 + delta r)) - o(x)| / (delta |o(x)|),   r random signs,
+// in float64, the largest over several draws of r. A form that is backward stable over n accumulated terms then errs by
+// at most about n eps kappa, in units of the largest |o|.
+//
+// If a layer solves with a matrix made from its inputs, such as a Gram matrix, rounding changes each element of this
+// matrix separately. No change of the inputs can do that, so the response to such changes is added
 // (Variant::solved_condition).
 #pragma once
 #include "harness/call/forward.hpp"
