@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// attention.hpp on tensor cores, for float32 arrays with rows of at most 256 numbers. Wider rows and float64 use the
-// portable loop. Products are exact (each is three products in TF32), or rounded to bf16 where Call::math allows it.
-// Softmax with 16-bit operands runs on Hopper's warpgroups, and so do its gradients at widths up to 128.
+// The attention of attention.hpp on tensor cores, for float32 arrays with rows of at most 256 numbers. Wider rows and
+// float64 use the portable loop of attention.hpp. Operands are rounded to bf16 if Call::math allows it; otherwise each
+// product is computed as three products in TF32 (`Exact`). On Hopper, softmax with 16-bit operands runs on warpgroups,
+// and so do its gradients at widths up to 128.
 //
-// Softmax kernels are compiled once for all layers, at every pair of extents in `AllExtents`. Similarities without a
-// normaliser are compiled as one kernel that selects the similarity at run time (ChosenKernel), at `FewExtents`. A
-// kernel that only one layer uses is compiled with that layer, at `FewExtents`.
+// Softmax kernels are compiled once for all layers, for every pair of widths in `AllExtents`. Similarities without a
+// normaliser are compiled as one kernel that selects the similarity at run time (ChosenKernel), for the widths in
+// `FewExtents`. A kernel that only one layer uses is compiled with that layer, also for `FewExtents`.
 #pragma once
 #ifdef __CUDACC__
 #include "variants/kernels/attention/backward_cuda.hpp"
@@ -20,7 +21,7 @@ namespace recollect::variants::attention {
 /// Widths of keys and of values that a kernel is compiled for. Narrower rows are padded with zeros.
 template <int Dk_, int Dv_> struct Extents { static constexpr int Dk = Dk_, Dv = Dv_; };
 template <class... Each> struct ExtentsTable {
-  /// Calls visit(Extents) for the first extents that are at least these widths; false if there are none.
+  /// Calls visit(Extents) for the first entry that is at least as wide as Dk and Dv; returns false if there is none.
   template <class Visit> static bool find(int Dk, int Dv, const Visit &visit) {
     return ((Dk <= Each::Dk && Dv <= Each::Dv && (visit(Each()), true)) || ...);
   }
@@ -28,7 +29,7 @@ template <class... Each> struct ExtentsTable {
 using AllExtents = ExtentsTable<Extents<32, 32>, Extents<64, 64>, Extents<96, 96>, Extents<128, 128>, Extents<192, 192>,
                                 Extents<128, 256>, Extents<256, 256>>;
 using FewExtents = ExtentsTable<Extents<64, 64>, Extents<128, 128>, Extents<256, 256>>;
-/// Extents of the kernels for Hopper's warpgroups. These are faster even where they need more padding.
+/// Extents of the kernels for Hopper's warpgroups. These kernels are faster even where they need more padding.
 using HopperExtents = ExtentsTable<Extents<64, 64>, Extents<128, 128>, Extents<128, 256>, Extents<256, 256>>;
 using HopperGradientExtents = ExtentsTable<Extents<64, 64>, Extents<128, 128>>;
 
@@ -41,11 +42,11 @@ template <Kind kind> ChosenKernel<float> compiled(const FixedKernel<float, kind>
   return {kind, kernel.factor};
 }
 
-/// True for kernels that need a further product of rows for every pair. They run in the portable loop.
+/// True for kernels that need more inner products per pair than q . k. These kernels run in the portable loop.
 template <class Kernel, class = void> constexpr bool is_costly = false;
 template <class Kernel> constexpr bool is_costly<Kernel, std::enable_if_t<Kernel::costly>> = true;
 
-/// One unit per team (harness/device/launch.hpp).
+/// Runs one unit of `body` per team (harness/device/launch.hpp).
 template <class Body> struct OnTeams {
   static constexpr bool on_chip = true;
   static constexpr int threads = Body::threads, teams_at_once = Body::blocks_at_once;
@@ -136,7 +137,8 @@ template <class Kernel> bool has_extents(const OnlineSoftmax<float, Kernel> &loo
          Execution().cuda_device_prop().major >= 8;
 }
 
-/// Whether to use the kernel for Hopper's warpgroups. Each warpgroup takes 64 rows; with fewer, most would be empty.
+/// Whether to use the kernel for Hopper's warpgroups. Each warpgroup takes 64 rows; shorter sequences would not fill
+/// one.
 inline bool fills_warpgroups(int rows) { return Execution().cuda_device_prop().major == 9 && rows >= 64; }
 
 /// Reads all keys for every query, then calls `finish`.
@@ -203,13 +205,12 @@ void backward(const std::string &label, const CallSettings &call, const Kernel &
   });
 }
 
-/// Calls visit(operand type) for the operand type of the call's precision. Where the call allows TF32, products are
-/// still exact.
+/// Calls visit(operand type): Bf16 if the call allows bf16, else Exact, even if the call allows TF32.
 template <class Visit> void with_products(const Call<float> &call, const Visit &visit) {
   call.math == Math::bf16 ? visit(fragments::Bf16()) : visit(fragments::Exact());
 }
 
-/// Each line is compiled as a separate source file (cmake/instances.cmake).
+/// Each use of these macros below is compiled as a separate source file (cmake/instances.cmake).
 #define RECOLLECT_ATTENTION(prefix, Op, Kernel, Finish)                                                                \
   prefix template void forward<fragments::Op, Kernel, Finish>(const std::string &, const CallSettings &,               \
                                                               const Kernel &, CausalMask,                              \

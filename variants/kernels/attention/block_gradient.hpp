@@ -1,31 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block of queries and keys in attention's backward pass: recomputed weights, and the gradients of its products.
+// A block of queries and keys in attention's backward pass: its weights, computed again, and the gradients of its
+// products q_t . k_i.
 //
-//   dp_ti = do_t . v_i,   dz_ti = slope_ti p_ti (dp_ti - do_t . o_t)     normalised: p_ti = exp(l_ti) / mass_t
-//                         dz_ti = slope_ti dp_ti                         not:        p_ti = l_ti
+//   dp_ti = do_t . v_i
+//   p_ti = exp(l_ti) / mass_t,   dz_ti = slope_ti p_ti (dp_ti - do_t . o_t)     if weights are normalised
+//   p_ti = l_ti,                 dz_ti = slope_ti dp_ti                         otherwise
 //
 // with l_ti the logit or unnormalised weight of z_ti = q_t . k_i, and slope_ti its derivative. A kernel has the methods
 // in online_softmax.hpp and also these, where l is the value that it returned for the pair:
 //   KOKKOS_FUNCTION Real slope(size_t head, int t, int i, Real z, Real l) const;
 //   static constexpr bool steady = true;   if the slope is the same for all pairs
-// If logits depend on more than z, `gates` receives dz of every block (crossing_sums.hpp is an example). Threads that
-// process different blocks concurrently get separate copies of `gates`.
+// If logits also depend on gates, the object `gates` receives dz of every block and sums the gates' gradients from it
+// (crossing_sums.hpp is an example). Threads that process different blocks concurrently get separate copies of `gates`.
 #pragma once
 #include "harness/device/device.hpp"
 #include "variants/kernels/attention/online_softmax.hpp"
 
 namespace recollect::variants {
 
-/// Log of a softmax denominator: `mass` sums exp(logit - peak). 0 where nothing is seen.
+/// Log of a softmax denominator, where `mass` is the sum of exp(logit - peak). 0 for a query that sees no key.
 template <class Real> KOKKOS_FUNCTION Real log_mass(Real peak, Real mass) {
   return mass > 0 ? peak + math::log(mass) : Real(0);
 }
 
-/// Softmax statistics of the queries. The backward pass needs them where weights are normalised.
+/// Softmax statistics of the queries, which the backward pass needs if weights are normalised.
 template <class Real> struct QueryFacts {
   Array<Real> normaliser; // [heads,T] log of the softmax denominator
   Array<Real> read;       // [heads,T] do_t . o_t
-  /// Saves the statistics of query `at`; `along` is the sum of exp(logit - peak) do_t . v_i.
+  /// Saves the statistics of query `at`; `along` is the sum over i of exp(logit - peak) do_t . v_i.
   KOKKOS_FUNCTION void leave(size_t at, Real peak, Real mass, Real along) const {
     normaliser.data()[at] = log_mass(peak, mass);
     read.data()[at] = mass > 0 ? along / mass : Real(0);
@@ -89,7 +91,7 @@ template <class Number, class Kernel> struct BlockGradient {
     team.barrier();
     weigh(team, head, rows, keys, x.p, x.dz, ld());
   }
-  /// Computes z and dp of the visible pairs, in rows `ld` apart.
+  /// Computes z and dp of the visible pairs; their rows are `ld` numbers apart.
   KOKKOS_FUNCTION void multiply(const Team &team, Range rows, Range keys, const Block &b, Real *z, Real *dp,
                                 std::ptrdiff_t ld) const {
     tile::Product<Real> scores{b.q, b.k_by_columns, loop.queries.width}, products{b.d_o, b.v_by_columns, d_o.width};
@@ -97,7 +99,7 @@ template <class Number, class Kernel> struct BlockGradient {
     tile::gemm(team, rows.size(), keys.size(), Real(1), scores, tile::Product<Real>{}, Real(0), z, ld);
     tile::gemm(team, rows.size(), keys.size(), Real(1), products, tile::Product<Real>{}, Real(0), dp, ld);
   }
-  /// Turns z and dp into p and dz, and writes 0 for masked pairs. Reads the softmax statistics where weights are
+  /// Turns z and dp into p and dz, and writes 0 for masked pairs. Reads the softmax statistics if weights are
   /// normalised.
   KOKKOS_FUNCTION void weigh(const Team &team, size_t head, Range rows, Range keys, Real *all_p, Real *all_dz,
                              std::ptrdiff_t ld) const {

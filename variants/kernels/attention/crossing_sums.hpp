@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For each step s, the sum of x(t,i) over the pairs with i < s <= t. A gate's gradient is such a sum of the logits'
-// gradients:
+// For each step s, the sum of x(t,i) over the pairs (t,i) with i < s <= t. The gradient of step s's gate is such a sum,
+// where x(t,i) is the gradient of the logit of query t and key i:
 //
 //   sum_s = sum_{t>=s} sum_{i<s} x(t,i)
 //
@@ -34,13 +34,13 @@ template <class Number> struct CrossingSums {
     return sum;
   }
   KOKKOS_FUNCTION static bool is_later(int step, int level) { return step >> level & 1; }
-  /// The steps of `among` that lie in the other half of this step's node.
+  /// The steps of `among` that lie in the other half of the node of this level that contains `step`.
   KOKKOS_FUNCTION static Range across(int step, int level, Range among) {
     const int begin = (step >> level ^ 1) << level, end = begin + (1 << level);
     return {begin > among.begin ? begin : among.begin, end < among.end ? end : among.end};
   }
 
-  /// `count` zeroed copies of the sums, one per thread that adds concurrently. The next function returns one of them.
+  /// `count` zeroed copies of the sums, one per thread that adds concurrently. copy(i, heads) returns copy i.
   CrossingSums copies(const Call<Real> &call, int count) const {
     return {filled(call, count * parts.extent(0), Real(0)), levels, T};
   }
@@ -49,8 +49,8 @@ template <class Number> struct CrossingSums {
     return {Array<Real>(parts.data() + i * size, size), levels, T};
   }
 
-  /// Adds each row of x [rows,keys], rows `ld` apart, to the sums of that row's query. Call it once per block. No
-  /// barrier.
+  /// Adds each row of x [rows,keys] to the sums of the row's query; rows of x are `ld` numbers apart. Call it once per
+  /// block. No barrier.
   KOKKOS_FUNCTION void of_queries(const Team &team, size_t head, Range rows, Range keys, const Real *x,
                                   std::ptrdiff_t ld) const {
     each_row(team, rows.size(), [=, *this](int r, int lane, int lanes) {
@@ -65,7 +65,7 @@ template <class Number> struct CrossingSums {
       }
     });
   }
-  /// Adds each column of x to the sums of that column's key.
+  /// Adds each column of x to the sums of the column's key.
   KOKKOS_FUNCTION void of_keys(const Team &team, size_t head, Range rows, Range keys, const Real *x,
                                std::ptrdiff_t ld) const {
     each(team, keys.size(), [=, *this](int j) {
@@ -110,7 +110,7 @@ template <class Real> struct AddUpNodes {
   }
 };
 
-/// Call this after all blocks have been added. total() then returns the sums over the pairs that cross each step.
+/// Call this after all blocks have been added. Then total(head, s) returns the sum over the pairs with i < s <= t.
 template <class Real> void add_up(const std::string &label, const Call<Real> &call, const CrossingSums<Real> &sums) {
   parallel_loop(label, call.steps(), AddUpNodes<Real>{sums});
 }

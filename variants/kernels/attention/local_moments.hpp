@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weighted regressions at every query; one tiled attention accumulates all their moments (local_linear).
+// A weighted regression at every query (local_linear). A single attention, computed in tiles, accumulates the moments
+// of all these regressions.
 #pragma once
 #include "variants/kernels/attention/gaussian.hpp"
 #include "variants/kernels/regression/cholesky.hpp"
 
 namespace recollect::variants {
 
-/// Monomials of degree 1 ... order in Dk variables: y_c, then y_a y_b for a <= b.
+/// Monomials of degree 1 ... order in Dk variables: y_c, then, for order 2, y_a y_b for a <= b.
 struct Basis {
   int order, Dk;
   KOKKOS_FUNCTION int size() const { return Dk + (order == 2 ? Dk * (Dk + 1) / 2 : 0); }
@@ -18,8 +19,8 @@ struct Basis {
       for (int b = a; b < Dk; ++b, ++at) out[at] = out[a] * out[b];
   }
 
-  /// Converts moments about y to moments about y - z. Reads in[b * from] and writes out[a * to]; `constant` is the
-  /// zeroth moment.
+  /// Converts the means of y's monomials to the means of the monomials of y - z. `constant` is the mean of 1. Inputs
+  /// are `from` numbers apart, and outputs `to` numbers.
   template <class Real>
   KOKKOS_FUNCTION void move_origin(const Real *z, Real constant, const Real *in, int from, Real *out, int to) const {
     for (int c = 0; c < Dk; ++c) out[c * to] = in[c * from] - z[c] * constant;
@@ -29,13 +30,14 @@ struct Basis {
   }
 };
 
-/// The ridge, in units of the weights; these sum to exp(peak) mass. Finite even where every key is far away.
+/// The ridge divided by the sum of the weights, exp(peak) mass. Finite even if every key is far away.
 template <class Real> KOKKOS_FUNCTION Real ridge_of(Real ridge, Real peak, Real mass) {
   return math::fmin(ridge * math::exp(-peak) / mass, Real(1e30));
 }
 
-/// out = vbar - M1 xbar from the covariances N = cov(x, x) [n,n] and R = cov(x, v) [n,Dv], both overwritten. The
-/// regression's weights sum to exp(peak) mass.
+/// out = vbar - M1 xbar, the regression's value at x = 0. M1 are its slopes, from the covariances N = cov(x, x) [n,n]
+/// and R = cov(x, v) [n,Dv], which are overwritten. xbar and vbar are the means of x and v. The regression's weights
+/// sum to exp(peak) mass.
 template <class Real>
 KOKKOS_FUNCTION void finish_regression(const Team &team, int n, int Dv, Real ridge, Real peak, Real mass,
                                        const Real *xbar, const Real *vbar, Real *N, Real *R, Real *out) {
@@ -53,8 +55,8 @@ KOKKOS_FUNCTION void finish_regression(const Team &team, int n, int Dv, Real rid
   });
 }
 
-/// The row that step i adds to the moments. With y the monomials of k_i minus the head's first key, it consists of y_a,
-/// y_a y_b (a <= b), v_c and y_a v_c.
+/// The row of numbers whose weighted sum over the steps i gives the moments. It consists of y_a, y_a y_b (a <= b), v_c
+/// and y_a v_c, where v is the value of step i, and y are the monomials of k_i minus the head's first key.
 template <class Real> struct Moments {
   Basis basis;
   int T, Dv, width;
@@ -70,9 +72,9 @@ template <class Real> struct Moments {
   }
 };
 
-/// Solves the regression of every query in a block: shifts the moments to the query, then solves. Moments are
-/// accumulated about the head's first key. If a query's neighbours are close together but far from that key, the shift
-/// would cancel digits; such a query computes its moments again from its keys.
+/// Solves the regression of every query in a block. Moments are accumulated about the head's first key, and shifted to
+/// the query before the solution. If a query's neighbours are close together but far from the head's first key, the
+/// shift would lose digits by cancellation; such a query computes its moments again from the keys.
 template <class Real> struct SolveBlock {
   Basis basis;
   Real bandwidth, ridge;
@@ -108,7 +110,7 @@ private:
     each(team, D, [=](int c) { vbar[c] = values[c] / total; });
     team.barrier();
     each(team, n,
-         [=](int a) { // fills both triangles from the packed upper one, whose rows have lengths n, n-1, ...
+         [=](int a) { // N is symmetric; `second` holds its upper triangle, whose rows have lengths n, n-1, ...
            for (int b = a; b < n; ++b)
              N[a * n + b] = N[b * n + a] = second[a * n - a * (a - 1) / 2 + b - a] / total - ybar[a] * ybar[b];
            for (int c = 0; c < D; ++c) R[a * D + c] = cross[a * D + c] / total - ybar[a] * vbar[c];
@@ -116,8 +118,8 @@ private:
     team.barrier();
     Real spread = 0, size = 0, away = 0;
     for (int a = 0; a < Dk; ++a) spread += N[a * n + a], size += N[a * n + a] + ybar[a] * ybar[a], away += z[a] * z[a];
-    // Accepts a loss of about 4 bits, in the logits and in the shifted moments. A moment is a product of two monomials:
-    // of degree 2 for order 1, of degree 4 for order 2.
+    // A loss of about 4 bits is accepted, in the logits and in the shifted moments. A moment is the mean of a product
+    // of two monomials; this product has degree up to 2 for order 1, and up to 4 for order 2.
     const Real limit = x.order == 1 ? 16 : 4;
     if (!(size <= limit * spread && away <= limit * (x.order == 1 ? bandwidth : math::fmin(spread, bandwidth)))) {
       look_again(team, head, t, N, R, xbar, vbar, X, p, &peak, &total);
@@ -133,27 +135,28 @@ private:
     finish_regression(team, n, D, ridge, peak, total, xbar, vbar, N, Q, o.data() + step * D);
   }
 
-  /// Means and covariances of monomials and values about query t. Recomputed from its keys, block by block, as in the
-  /// definition.
+  /// Computes the means and covariances of monomials about query t, and of values, again from the keys. Loops over
+  /// blocks of keys, and computes as the definition does.
   KOKKOS_FUNCTION void look_again(const Team &team, size_t head, int t, Real *N, Real *R, Real *xbar, Real *vbar,
                                   Real *X, Real *p, Real *peak, Real *total) const {
     const int n = basis.size(), D = Dv, Dk = basis.Dk;
     const Basis x = basis;
-    Real *W = p + most, *V = W + size_t(most) * n; // X, X weighted by key, and values
+    Real *W = p + most, *V = W + size_t(most) * n; // W: rows of X times the weights of their keys; V: values
     const Real width = bandwidth, *query = q.data() + (head * T + t) * Dk, *keys = k.data() + head * T * Dk,
                *values = v.data() + head * T * D;
-    const auto each_block = [&](const auto &f) { // calls f(first key, keys) with X and the logits p of those keys
-      for (int first = 0; first <= t; first += most) {
-        const int count = t + 1 - first < most ? t + 1 - first : most;
-        team.barrier();
-        each(team, count, [=](int i) {
-          x.evaluate(keys + size_t(first + i) * Dk, query, X + i * n);
-          p[i] = -dot(X + i * n, X + i * n, Dk) / width;
-        });
-        team.barrier();
-        f(first, count);
-      }
-    };
+    const auto each_block =
+        [&](const auto &f) { // fills X and the logits p for a block of keys, then calls f(first key, number of keys)
+          for (int first = 0; first <= t; first += most) {
+            const int count = t + 1 - first < most ? t + 1 - first : most;
+            team.barrier();
+            each(team, count, [=](int i) {
+              x.evaluate(keys + size_t(first + i) * Dk, query, X + i * n);
+              p[i] = -dot(X + i * n, X + i * n, Dk) / width;
+            });
+            team.barrier();
+            f(first, count);
+          }
+        };
     Real highest = Kokkos::reduction_identity<Real>::max(), mass = 0;
     each_block([&](int, int count) { highest = math::fmax(highest, largest(team, count, p)); });
     each(team, n + D, [=](int a) { (a < n ? xbar[a] : vbar[a - n]) = 0; });

@@ -5,9 +5,10 @@
 //   p(t,i) = kernel(head, t, i, z)                 0 where query t does not see key i
 //   sum_t  = sum_i p(t,i) value_i
 //
-// A kernel whose normalised() is true returns a logit, and p is its softmax over the keys seen. The normaliser is
-// computed online (Milakov and Gimelshein 2018): with peak_t the largest logit so far, mass_t = sum_i exp(logit -
-// peak_t) and sum_t are rescaled whenever peak_t grows (running maximum and running sum). A kernel is a small functor:
+// If kernel.normalised() is true, the kernel returns logits l(t,i), and p(t,i) is their softmax over the keys i that
+// query t sees. The softmax is computed online (Milakov and Gimelshein 2018): peak_t is the largest logit so far, and
+// mass_t = sum_i exp(l(t,i) - peak_t). Whenever peak_t grows, mass_t and sum_t are rescaled. A kernel is a small
+// functor:
 //   KOKKOS_FUNCTION bool normalised() const;   make it static constexpr if known: fewer kernels are then compiled
 //   KOKKOS_FUNCTION Real operator()(size_t head, int t, int i, Real z) const;
 #pragma once
@@ -18,7 +19,7 @@
 
 namespace recollect::variants {
 
-/// Rows of one kind for all heads: [heads, count, width].
+/// `count` rows of `width` numbers for every head: [heads, count, width].
 template <class Real> struct Rows {
   Array<Real> data;
   int count, width;
@@ -33,8 +34,8 @@ struct Range {
   KOKKOS_FUNCTION int size() const { return end - begin; }
 };
 
-/// The same rows transposed block by block: [heads, blocks, width, block]. Products with a block's transpose then read
-/// memory in order. Otherwise a CPU would transpose each block again for every block of queries.
+/// Rows transposed in blocks of `block` rows: [heads, blocks, width, block]. A product with a block's transpose then
+/// reads memory in order. Without these copies, a CPU would transpose each block again for every block of queries.
 template <class Real> struct Columns {
   Array<Real> data;
   int blocks = 0, width = 0, block = 0;
@@ -58,7 +59,8 @@ template <class Number> struct LayColumns {
   }
 };
 
-/// Transposes on a CPU, if there are so many blocks of queries that this saves time. Else returns no columns.
+/// Transposes the rows on a CPU if at least four blocks of queries will read them; fewer would not save the time that
+/// the transposition takes. Otherwise returns no columns.
 template <class Real>
 Columns<Real> columns_of(const std::string &label, const Call<Real> &call, const Rows<Real> &rows, int block,
                          int blocks_of_queries) {
@@ -92,21 +94,22 @@ template <class Real> KOKKOS_FUNCTION void soften(const Team &team, int n, Real 
   each(team, n, [=](int i) { p[i] = mass == 0 ? 0 : p[i] / mass; });
 }
 
-/// The largest of value(0) ... value(n-1), n > 0, computed by the threads that share the row.
+/// The largest of value(0) ... value(n-1), n > 0, computed by the `lanes` threads that share a row (each_row()).
 template <class Real, class Value> KOKKOS_FUNCTION Real row_max(int n, int lane, int lanes, const Value &value) {
   constexpr int bundle = on_host ? 64 / sizeof(Real) : 1;
   const auto larger = [](Real a, Real b) { return a > b ? a : b; };
   Real best[bundle];
-  for (int l = 0; l < bundle; ++l) best[l] = Kokkos::reduction_identity<Real>::max(); // another thread may own p[0]
+  for (int l = 0; l < bundle; ++l)
+    best[l] = Kokkos::reduction_identity<Real>::max(); // value(0) may be another thread's
   int j = lane * bundle;
   for (; j + bundle <= n; j += lanes * bundle)
     for (int l = 0; l < bundle; ++l) best[l] = larger(value(j + l), best[l]);
-  for (; j < n; ++j) best[0] = larger(value(j), best[0]); // on a CPU only
+  for (; j < n; ++j) best[0] = larger(value(j), best[0]); // remainder; none if bundle is 1
   for (int half = bundle / 2; half > 0; half /= 2)
     for (int l = 0; l < half; ++l) best[l] = larger(best[l], best[l + half]);
   return across_row(best[0], larger);
 }
-/// Replaces p by exp(p - peak) and returns the sum, by the threads that share the row.
+/// Replaces p by exp(p - peak) and returns the sum. Called by the `lanes` threads that share a row (each_row()).
 template <class Real> KOKKOS_FUNCTION Real row_exponentials(Real *p, int n, Real peak, int lane, int lanes) {
   if constexpr (tile::in_registers<Real>) return tile::host::exponentiate(n, peak, p);
   Real sum = 0;
@@ -115,7 +118,7 @@ template <class Real> KOKKOS_FUNCTION Real row_exponentials(Real *p, int n, Real
 }
 
 /// The logit of an attention sink, if the kernel has sink(). A sink takes a share of the softmax and contributes 0 to
-/// the output. Without a sink: the lowest finite number.
+/// the output. If the kernel has no sink(), of() returns the lowest finite number.
 template <class Real, class Kernel, class = void> struct Sink {
   KOKKOS_FUNCTION static Real of(const Kernel &) { return Kokkos::reduction_identity<Real>::max(); }
 };
@@ -134,14 +137,14 @@ template <class Real, class Kernel> bool has_sink(const Kernel &kernel) {
 template <class Kernel, class = void> constexpr bool never_normalised = false;
 template <class Kernel> constexpr bool never_normalised<Kernel, std::enable_if_t<!Kernel::normalised()>> = true;
 
-/// Loop of one block of queries of a head over the keys.
+/// Loops over the keys for one block of a head's queries.
 template <class Number, class Kernel> struct OnlineSoftmax {
   using Real = Number;
   Kernel kernel;
   CausalMask mask;
   Rows<Real> queries, keys, values;
-  int most_rows, most_keys;      // per block
-  Columns<Real> by_columns = {}; // transposed keys, where that is faster
+  int most_rows, most_keys;      // at most this many queries and keys per block
+  Columns<Real> by_columns = {}; // transposed keys, or empty (columns_of())
 
   struct Buffers {
     Real *p;           // [rows,keys] scores, then weights
@@ -157,19 +160,19 @@ template <class Number, class Kernel> struct OnlineSoftmax {
             tile::buffer(s, most_keys, values.width)};
   }
 
-  /// Resets the running statistics of these rows. Ends with a barrier.
+  /// Resets every row's running maximum, sum of weights and weighted sum of values. Ends with a barrier.
   KOKKOS_FUNCTION void begin(const Team &team, int rows, const Buffers &x, Real *sum, std::ptrdiff_t ld) const {
     const Real sink = Sink<Real, Kernel>::of(kernel), mass = Real(!kernel.normalised() || is_sink(sink));
     each_cell(team, rows, values.width, [=](int r, int c) { sum[r * ld + c] = 0; });
     each(team, rows, [=](int r) {
-      x.peak[r] = sink; // finite, so that a row of -infinity logits gets weight 0
+      x.peak[r] = sink; // finite, so that weights are 0 if all logits of a row are -infinity
       x.mass[r] = mass;
     });
     team.barrier();
   }
 
-  /// Weights x.p[rows, keys] of one block of keys k [Dk, keys]; updates the running maximum and sum of the rows. Ends
-  /// with a barrier.
+  /// Sets x.p [rows, keys] to the weights for one block of keys k [Dk, keys]. Updates x.peak and x.mass, and rescales
+  /// the rows of `sum` whose maximum grows. Ends with a barrier.
   KOKKOS_FUNCTION void weigh(const Team &team, size_t head, Range rows, Range block, const tile::Matrix<Real> &q,
                              const tile::Matrix<Real> &k, const Buffers &x, Real *sum, std::ptrdiff_t lds) const {
     const int n = block.size(), first = rows.begin - block.begin, width = values.width;
@@ -196,20 +199,21 @@ template <class Number, class Kernel> struct OnlineSoftmax {
       const Real added = row_exponentials(p, seen, now, lane, lanes), shrink = math::exp(old - now);
       if (shrink != 1)
         for (int c = lane; c < width; c += lanes) sum[r * lds + c] *= shrink;
-      row_barrier(); // all have read the old maximum
+      row_barrier(); // all threads of the row have read x.peak[r]
       if (lane == 0) x.peak[r] = now, x.mass[r] = x.mass[r] * shrink + added;
     });
     team.barrier();
   }
 
-  /// Keys of a block as columns, [Dk, keys]. The caller places a barrier before using them.
+  /// Returns a block's keys as columns, [Dk, keys]. The caller places a barrier before using these columns.
   KOKKOS_FUNCTION tile::Matrix<Real> key_columns(const Team &team, size_t head, Range block, Real *buffer) const {
     if (on_host && by_columns.given()) return tile::rows<Real>(by_columns.at(head, block.begin), by_columns.block);
     const auto k = tile::stage(team, block.size(), keys.width, keys.at(head, block.begin), keys.width, buffer);
     return tile::transposed(k.data, k.row);
   }
 
-  /// Adds the `seen` keys' contribution for queries `rows` to sum [rows, width of the values]. Ends with a barrier.
+  /// For the queries `rows`, adds sum_i p(t,i) value_i over the keys i of `seen` to sum [rows, width of the values].
+  /// Ends with a barrier.
   KOKKOS_FUNCTION void gather(const Team &team, size_t head, Range rows, Range seen, const Buffers &x, Real *sum,
                               std::ptrdiff_t lds) const {
     const auto q = tile::stage(team, rows.size(), queries.width, queries.at(head, rows.begin), queries.width, x.q);
@@ -227,8 +231,9 @@ template <class Number, class Kernel> struct OnlineSoftmax {
   }
 };
 
-/// A key loop whose block sizes suit this chunk length. A chunk is a block of queries. Blocks of keys are as long as
-/// possible while the weights fit in the first-level cache, or in half of a GPU's shared memory.
+/// An OnlineSoftmax with block sizes derived from the chunk length. On a CPU, a block of weights has `chunk` queries
+/// and twice as many keys, and fits in the first-level cache. On a GPU, it has as many keys as queries, and fits in
+/// half of the shared memory.
 template <class Real, class Kernel>
 OnlineSoftmax<Real, Kernel> online_softmax(const Kernel &kernel, CausalMask mask, Rows<Real> queries, Rows<Real> keys,
                                            Rows<Real> values, int chunk) {

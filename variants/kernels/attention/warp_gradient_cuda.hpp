@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradients of attention in the registers of a warp. Shared by the backward kernels, which differ in how they multiply
-// (backward_cuda.hpp, backward_hopper_cuda.hpp). After Dao et al. 2022, arXiv:2205.14135, Appendix B, from what the
-// forward pass saves per query: the log of the softmax denominator m_t, and read_t = do_t . o_t.
+// (backward_cuda.hpp, backward_hopper_cuda.hpp). The method is that of Dao et al. 2022, arXiv:2205.14135, Appendix B.
+// It needs two saved numbers per query: m_t, the log of the softmax denominator, and read_t = do_t . o_t.
 //
 //   z_ti = q_t . k_i,   dp_ti = do_t . v_i
-//   p_ti = exp(l_ti - m_t),  dz_ti = slope_ti p_ti (dp_ti - read_t)     normalised, l_ti the logit
-//   p_ti = l_ti,             dz_ti = slope_ti dp_ti                     not, l_ti the weight
+//   p_ti = exp(l_ti - m_t),  dz_ti = slope_ti p_ti (dp_ti - read_t)     if weights are normalised; l_ti is the logit
+//   p_ti = l_ti,             dz_ti = slope_ti dp_ti                     otherwise; l_ti is the weight
 //   dq_t = sum_i dz_ti k_i,   dk_i = sum_t dz_ti q_t,   dv_i = sum_t p_ti do_t
 //
-// One kernel for both sides: a warp keeps the gradients of its own rows (queries or keys) and loops over the other
-// side's rows. Every pair is computed once per side, so no two blocks add to the same sum, and results are the same in
-// every run.
+// The same kernel is compiled for queries and for keys. A warp keeps the gradients of its own rows (queries or keys)
+// and loops over the other side's rows (keys or queries). Every pair is therefore computed twice, but no two blocks add
+// to the same sum, and results are the same in every run.
 #pragma once
 #ifdef __CUDACC__
 #include "variants/kernels/attention/fragments_cuda.hpp"
@@ -21,8 +21,8 @@ namespace recollect::variants::attention {
 enum class Of { queries, keys_and_values, keys, values };
 constexpr bool is_of_queries(Of of) { return of == Of::queries; }
 
-/// A block owns `rows` rows, and each of its warps 16 `tiles` of them. All read the other side's rows, `others` at a
-/// time.
+/// A thread block owns `rows` rows, and each of its warps owns `tiles` tiles of 16 rows. All warps of the block read
+/// the other side's rows, `others` at a time.
 template <class Op, int Dk, int Dv, int rows_, int tiles_, int others_, class Kernel, class Out, Of of>
 struct WarpGradient {
   using Element = fragments::Element<Op>;
@@ -44,11 +44,12 @@ struct WarpGradient {
   __host__ __device__ size_t units() const { return size_t(own_heads()) * blocks(); }
 
 protected:
-  /// A unit's head and first row, and the range of the other side's rows that form a visible pair with one of its own.
-  /// If the block's rows are keys, the other side has the queries of `group` heads.
+  /// The head and the first row of a unit, and the other side's rows from `begin` on that form a visible pair with one
+  /// of the unit's rows. If the unit's rows are keys, the other side has the queries of `group` heads.
   struct Block {
     size_t head;
-    int first, begin, per_head, count; // steps of `others` rows: per head and in all
+    int first, begin, per_head,
+        count; // steps (of `others` rows each) per head of the other side, and for all of its heads
   };
   __device__ __forceinline__ Block block(size_t unit) const {
     Block b;
@@ -70,7 +71,7 @@ protected:
                       : other + others <= q.count && first + warp_rows <= seen(other);
   }
 
-  /// log2 of a query's softmax denominator, and do_t . o_t; 0 past the last query.
+  /// log2 of a query's softmax denominator, and do_t . o_t; both are 0 past the last query.
   __device__ __forceinline__ float2 statistics_of(size_t head, int t) const {
     if (!kernel.normalised() || t >= q.count) return make_float2(0, 0);
     return make_float2(saved.normaliser[head * q.count + t] * log2_e, saved.read[head * q.count + t]);
@@ -88,7 +89,8 @@ protected:
         }
     }
   };
-  /// The statistic for element e of a lane's results. It comes from `rows` if rows are queries, else from `columns`.
+  /// The statistic for element e of a lane's results. It is taken from `rows` if the warp's own rows are queries, else
+  /// from `columns`.
   __device__ __forceinline__ static float statistic(const float (&rows)[2], float2 columns, int e) {
     return of_queries ? rows[e / 2] : e % 2 ? columns.y : columns.x;
   }
@@ -96,7 +98,8 @@ protected:
     if (of_queries) return make_float2(0, 0);
     return *reinterpret_cast<const float2 *>(of_others + 8 * c + threadIdx.x % 4 * 2);
   }
-  /// Query and key of element e of tile i in the columns from 8 c on. `first` is the warp's first row.
+  /// Query t and key of element e of a lane's results in tile i, columns 8 c ... 8 c + 7. `first` is the warp's first
+  /// row, and `other` the first row of the other side.
   struct Pair {
     int t, key;
     __device__ __forceinline__ Pair(int first, int other, int i, int c, int e) {
@@ -111,8 +114,8 @@ protected:
         values[has_values ? tiles : 1][has_values ? Dv / 8 : 1];
   };
 
-  /// On entry p is z and dz is dp. On return p is the weight, and dz the derivative with respect to z. Where logits are
-  /// proportional to z, dz still lacks the factor of proportionality.
+  /// On entry p is z and dz is dp. On return p is the weight, and dz the derivative with respect to z. If the kernel is
+  /// proportional and normalised, write() multiplies by the factor between z and logit, which dz does not contain.
   __device__ __forceinline__ void weigh_pair(size_t head, int t, int i, float normaliser, float read, float &p,
                                              float &dz) const {
     if (is_proportional<Kernel> && kernel.normalised()) {
@@ -125,8 +128,8 @@ protected:
     if (has_logits) dz *= kernel.slope(head, t, i, z, l);
   }
 
-  /// Writes the gradients of the warp's rows. A masked weight is 0, but 0 times Inf or NaN is NaN: if a row is not
-  /// finite, it is first recomputed by the scalar fallback.
+  /// Writes the gradients of the warp's rows. A masked weight is 0, but 0 times Inf or NaN is NaN. So if any gradient
+  /// of the warp is not finite, the scalar fallback first recomputes all of them.
   __device__ __forceinline__ void finish(size_t head, int first, Sums &sums) const {
     bool finite = true;
     if constexpr (has_logits) finite = is_finite(sums.logits);

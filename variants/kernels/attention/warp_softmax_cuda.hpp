@@ -5,18 +5,19 @@
 //   z(t,i) = q_t . k_i,   p(t,i) = kernel(head, t, i, z), 0 where query t does not see key i
 //   sum_t = sum_i p(t,i) v_i; a normalised kernel returns a logit, and p is its softmax
 //
-// A warp owns 16 `tiles` queries and reads `keys` keys at a time. The softmax (Milakov and Gimelshein 2018) uses powers
-// of 2. Only blocks that the causal diagonal crosses are masked.
+// A warp owns `tiles` tiles of 16 queries and reads `keys` keys at a time. The online softmax (Milakov and Gimelshein
+// 2018) uses powers of 2 instead of e. Masking is skipped where all queries of the warp see all `keys` keys.
 //
-// A masked weight is 0, but 0 times Inf or NaN is NaN. A warp whose sums are not finite recomputes its rows by the
-// scalar fallback.
+// A masked weight is 0, but 0 times Inf or NaN is NaN. If the sums of a warp are not finite, the warp computes them
+// again by the scalar fallback.
 #pragma once
 #ifdef __CUDACC__
 #include "variants/kernels/attention/fragments_cuda.hpp"
 
 namespace recollect::variants::attention {
 
-/// `group` heads of queries share a head of keys and values. Finish uses the sums (WriteOutput, LeaveStatistics).
+/// Each head of keys and values serves `group` heads of queries. `Finish` receives the normalised sums: WriteOutput or
+/// LeaveStatistics.
 template <class Op, int Dv, int tiles_, int keys_, class Kernel, class Finish> struct WarpSoftmax {
   using Element = fragments::Element<Op>;
   static constexpr int tiles = tiles_, keys = keys_, warp_rows = 16 * tiles;
@@ -47,7 +48,8 @@ protected:
     if constexpr (is_proportional<Kernel>) return kernel.normalised() && kernel.factor < 0;
     return false;
   }
-  /// Called if the factor is negative: the largest negated product then belongs to the largest logit.
+  /// Negates the products q_t . k_i. Called if the factor between product and logit is negative, so that the largest
+  /// logit has the largest negated product.
   __device__ __forceinline__ static void negate(Logits &p) {
 #pragma unroll
     for (int i = 0; i < tiles; ++i)
@@ -58,9 +60,9 @@ protected:
   }
 
   /// Turns the products of queries t, t + 8 ... and keys key, key + 1, key + 8 ... into logits (or into weights, if
-  /// there is no normaliser) and updates the running maxima. A maximum changes only when a logit exceeds it by `slack`:
-  /// weights stay at most 2^slack, and sums are rarely rescaled. If this returns true, the caller must rescale them by
-  /// `shrink`.
+  /// there is no normaliser) and updates the running maxima. The maxima change only when a logit exceeds its query's
+  /// maximum by more than `slack`. So weights are at most 2^slack, and sums are rarely rescaled. If this function
+  /// returns true, the caller must rescale the sums by `shrink`.
   template <bool masked>
   __device__ __forceinline__ bool find_peaks_masked(size_t head, int t, int key, Logits &p, Sums &sums,
                                                     float (&shrink)[tiles][2]) const {
@@ -102,7 +104,8 @@ protected:
     return true;
   }
 
-  /// find_peaks() for all queries of the warp, from `first` on. Masks pairs where some query does not see all keys.
+  /// Calls find_peaks_masked() for all queries of the warp, which start at `first`. Masks pairs only if some query does
+  /// not see all keys.
   __device__ __forceinline__ bool find_peaks(size_t head, int first, int key, Logits &p, Sums &sums,
                                              float (&shrink)[tiles][2]) const {
     if (is_negative()) negate(p);
@@ -121,7 +124,7 @@ protected:
           sums.of[i][j].x[2 * r] *= shrink[i][r], sums.of[i][j].x[2 * r + 1] *= shrink[i][r];
   }
 
-  /// Turns 16 keys' logits into weights.
+  /// Turns the logits of tile i and 16 keys (`first` and `second` have 8 each) into weights.
   __device__ __forceinline__ void weigh(int i, Sum &first, Sum &second, Sums &sums) const {
     if (!kernel.normalised()) return;
     const float scale = fabsf(exponent_scale(kernel));
