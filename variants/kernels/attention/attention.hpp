@@ -95,7 +95,7 @@ void attend(const std::string &label, const Call<Real> &call, const Kernel &kern
          Divide<Real>{rows_of(call.o, s, s.Dv)});
 }
 
-/// The definition: the same sum in a plain loop over queries.
+/// The definition: computes sum_t / mass_t in a plain loop over queries.
 template <class Real, class Kernel> struct OneQueryAtATime {
   Kernel kernel;
   CausalMask mask;

@@ -9,8 +9,8 @@
 
 namespace recollect::variants::attention {
 
-/// Whether one pass computes both dk and dv. For wider rows two passes are faster, because each keeps more rows in
-/// registers.
+/// Whether one pass computes both dk and dv. For wider rows two passes are faster, because each pass then keeps the
+/// sums of more rows in registers.
 template <int Dk, int Dv> constexpr bool keys_with_values = Dk <= 96 && Dv <= 96;
 
 /// Tuning::keys is the number of the other side's rows that are loaded together.

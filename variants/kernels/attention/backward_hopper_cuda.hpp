@@ -2,9 +2,10 @@
 // Gradients of attention (warp_gradient_cuda.hpp) on Hopper's warpgroups, for 16-bit operands, extents Dk and Dv of 64
 // or 128, and logits proportional to products.
 //
-// A block has `groups` warpgroups, and each of these owns 64 rows. One further warp copies the other side's rows,
-// `others` at a time and up to `stages` tiles ahead. A warpgroup computes weights while the products for dp run, and
-// derivatives while those for dv run. During its other scalar work, the products of another warpgroup can run.
+// A thread block has `groups` warpgroups, and each owns 64 rows. One further warp copies the other side's rows, in
+// tiles of `others` rows, up to `stages` tiles ahead. A warpgroup computes weights while its products for dp run, and
+// derivatives while its products for dv run. The products of another warpgroup can run during the rest of its scalar
+// work.
 #pragma once
 #ifdef RECOLLECT_WARPGROUPS
 #include "variants/kernels/attention/forward_hopper_cuda.hpp"
@@ -12,7 +13,7 @@
 
 namespace recollect::variants::attention {
 
-/// Number of warpgroups that multiply, rows of the other side per tile, and tiles in shared memory.
+/// Number of warpgroups that multiply, the other side's rows per tile, and tiles in shared memory.
 struct HopperTuning {
   int groups, others, stages;
 };
@@ -52,7 +53,7 @@ struct BackwardHopper : HopperGradient<Op, Dk, Dv, Kernel, Out, of> {
     if (threadIdx.x == 0) {
       tiles.own_full.start(2);
       for (int s = 0; s < stages; ++s) {
-        tiles.full[s].start(of_queries ? 2 : 3); // two copies, and the statistics
+        tiles.full[s].start(of_queries ? 2 : 3); // arrivals: two copies and, if columns are queries, their statistics
         tiles.read[s].start(4 * groups);
       }
       warpgroup::publish_barriers();
@@ -84,7 +85,7 @@ private:
   /// Step n uses the tiles n % stages. `full` signals that they have arrived, `read` that they may be overwritten.
   struct Tiles {
     Element own_k[rows * Dk], own_v[rows * Dv], k[stages][others * Dk], v[stages][others * Dv];
-    float normaliser[stages][others], read_out[stages][others]; // of queries
+    float normaliser[stages][others], read_out[stages][others]; // statistics of the columns, if queries
     warpgroup::Barrier own_full, full[stages], read[stages];
   };
 
@@ -96,7 +97,7 @@ private:
     }
   };
 
-  /// Called by one warp.
+  /// Copies the other side's tiles; called by one warp.
   __device__ __forceinline__ void copy(Tiles &tiles, const Block &block) const {
     const int lane = threadIdx.x % 32;
     if (lane == 0 && block.count > 0) {
@@ -189,8 +190,8 @@ private:
       }
     }
   }
-  /// Turns dp into the derivatives with respect to the logits. Where registers are scarce, because dk and dv are both
-  /// summed, it uses the rounded weights p.
+  /// Turns dp into the derivatives with respect to the logits. If dk and dv are both summed, registers are scarce, and
+  /// the rounded weights p are used.
   __device__ __forceinline__ static void derive(const float *read_out, const RowStatistics &of_rows, const Pairs &p,
                                                 const fragments::A16<Op> (&weights)[others / 16], Pairs &dz) {
 #pragma unroll

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention of every query to a few blocks of keys (000 Eq 25-27). A block is `block` consecutive rows, and its score
-// is s_e(q) = q . mean of the block's router rows. The `topk` blocks with the largest scores are read. Of two equal
-// scores the earlier block wins, so that at most topk are chosen.
+// Attention of every query to a few blocks of keys (000 Eq 25-27). Block e has `block` consecutive steps, and its score
+// for a query q is the inner product of q with the mean of the block's rows of `router`. The query reads the `topk`
+// blocks with the largest scores. Of two equal scores the earlier block wins, so that at most topk blocks are chosen.
 #pragma once
 #include "variants/kernels/common/arrays.hpp"
 #include <algorithm>
@@ -27,15 +27,15 @@ template <class Real> struct Blocks {
     return better < wanted;
   }
 
-  /// The same for all blocks at once: writes the indices of the `wanted` best blocks among first ... n-1 to best, and
-  /// returns their number. scores: [wanted] scratch.
+  /// Writes to `best` the indices of the `wanted` blocks with the highest scores among first ... n-1 (fewer if there
+  /// are fewer blocks), and returns their number. scores: [wanted] scratch.
   KOKKOS_FUNCTION int find_best(size_t head, const Real *q, int n, int wanted, int *best, Real *scores,
                                 int first = 0) const {
     int found = 0;
     for (int e = first; e < n; ++e) {
       const Real s = score(head, e, q);
       int place = found;
-      while (place > 0 && scores[place - 1] < s) --place; // ties keep the order of their indices
+      while (place > 0 && scores[place - 1] < s) --place; // of equal scores the earlier block stays in front
       if (place == wanted) continue;
       if (found < wanted) ++found;
       for (int i = found - 1; i > place; --i) best[i] = best[i - 1], scores[i] = scores[i - 1];
@@ -66,8 +66,9 @@ template <class Real> Blocks<Real> blocks_of(const Array<Real> &router, const Sh
   return {T, width, block, count, means};
 }
 
-/// The blocks that each query reads. Without a causal mask: the `topk` best of all. With one: the query's own block up
-/// to the query, whatever its score, and the topk - 1 best of the blocks before it.
+/// The blocks that each query reads. Without a causal mask, these are the `topk` best of all blocks. With a causal
+/// mask, they are the query's own block (up to the query, whatever its score) and the topk - 1 best of the earlier
+/// blocks.
 template <class Real> struct Choice {
   Blocks<Real> blocks;
   int topk;
@@ -84,13 +85,13 @@ template <class Real> struct Choice {
     while (found < topk) chosen[found++] = -1;
   }
 
-  // Valid after the search:
+  // The following functions need the result of find().
   KOKKOS_FUNCTION bool reads(size_t step, int e) const {
     for (size_t b = step * topk; b < (step + 1) * topk; ++b)
       if (best(b) == e) return true;
     return false;
   }
-  /// End of the rows of block e that a query at step t sees.
+  /// End (exclusive) of the rows of block e that a query at step t sees.
   KOKKOS_FUNCTION int end(int e, int t) const {
     const int stop = (e + 1) * blocks.block, all = causal ? t + 1 : blocks.T;
     return stop < all ? stop : all;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of attention to chosen blocks (blocks.hpp), with the choice held fixed: p and dz as in backward.hpp, for
-// the pairs that were read. A query finds its blocks, computes its normaliser if there is one, and then dq. A block of
-// keys loops over the queries that chose it for dk and dv.
+// Gradients of attention to chosen blocks (blocks.hpp), with the choice of blocks held fixed: p and dz are those of
+// block_gradient.hpp, for the pairs of a query and a key that it reads. One kernel finds a query's blocks, computes its
+// softmax denominator (if weights are normalised) and dq. Another kernel computes dk and dv of a block of keys, in a
+// loop over the queries that chose this block.
 #pragma once
 #include "variants/kernels/attention/backward.hpp"
 #include "variants/kernels/attention/blocks.hpp"

@@ -29,7 +29,7 @@ template <class Real, class Kernel> Grouped<Real, Kernel> grouped(const Call<Rea
   return sum;
 }
 
-/// Calls visit(kernel) for kappa1 as the erase uses it. A softmax always has one lookup.
+/// Calls visit(kernel) with the kernel of kappa1 for the first sum. A softmax always has one lookup.
 template <class Real, class Visit> void with_erase(const Call<Real> &call, const Visit &visit) {
   const AnyKernel<Real> any = kernel_param<Real>(call.params, "kappa1");
   if (shares_lookups(call.params)) return visit(shared_lookups(call, any));
@@ -55,7 +55,7 @@ template <class Real> void by_chosen_similarities(const std::string &label, cons
 }
 
 template <class Real> void chosen_similarities_vjp(const std::string &label, const BackwardCall<Real> &back) {
-  BackwardCall<Real> reads = back; // of u
+  BackwardCall<Real> reads = back; // gradients of the second sum, whose values are u
   reads.call.v = written(label + "::u", back.call, Inverse::substitution), reads.d.v = empty_u(back.call);
   with_fixed(kernel_param<Real>(back.call.params, "kappa2"),
              [&](const auto &kappa2) { attend_vjp(label + "::reads", reads, kappa2); });

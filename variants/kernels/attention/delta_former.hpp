@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// DeltaFormer's two sums (000 Eq 41-42), step by step and a chunk at a time (000 Eq 96-100, Appendix D.3):
+// DeltaFormer's two sums (000 Eq 41-42), computed step by step, or chunk by chunk (000 Eq 96-100, Appendix D.3):
 //
 //   u_t = alpha_t v_t - beta_t sum_{i<t} kappa1(k_i, w_t) u_i,   o_t = sum_{i<=t} kappa2(k_i, q_t) u_i
 //
-// A chunk's reads of earlier u are a matrix product. Within the chunk, (I + A) U = X is solved, with A(t,i) = beta_t
-// kappa1(k_i, w_t) strictly lower triangular and X = alpha v - beta (reads). If kappa1 is a softmax, its weights are
-// divided by the denominator over all earlier keys, those of the same chunk included. This denominator is known before
-// the solve.
+// For a chunk, the part of the first sum with i in earlier chunks is a matrix product, R. The rows U of the chunk then
+// solve (I + A) U = X, with A(t,i) = beta_t kappa1(k_i, w_t) strictly lower triangular, and row t of X equal to alpha_t
+// v_t - beta_t R_t. If kappa1 is a softmax, its denominator sums over all keys i < t, also those of the same chunk. It
+// depends on keys only, and is known before the system is solved.
 #pragma once
 #include "harness/device/tile/transposed.hpp"
 #include "variants/kernels/attention/attention.hpp"
@@ -54,8 +54,9 @@ void step_by_step(const std::string &label, const Call<Real> &call, const Erase 
 
 enum class Inverse { substitution, doubling };
 
-/// (I + A)^{-1} = (I - A)(I + A^2)(I + A^4) ...: ceil(log2 n) - 1 doublings (000 Eq 99-100), then U = (I + A)^{-1} X.
-/// work: [3 n + width,n]. Barriers inside.
+/// u = (I + A)^{-1} u, with (I + A)^{-1} = (I - A)(I + A^2)(I + A^4) ... (000 Eq 99-100) for a strictly lower
+/// triangular A [n,n]: ceil(log2 n) - 1 factors follow I - A, and each doubles the power of A. u [n,width] holds X on
+/// entry. work: [3 n + width,n]. Barriers inside.
 template <class Real>
 KOKKOS_FUNCTION void solve_by_doubling(const Team &team, int n, int width, const Real *A, std::ptrdiff_t lda, Real *u,
                                        Real *work) {
@@ -82,7 +83,7 @@ KOKKOS_FUNCTION void solve_by_doubling(const Team &team, int n, int width, const
   product(X, n, rhs, width, Real(0), u);
 }
 
-/// Processes the chunks of one head in order. Its key loop takes w as queries and u as values.
+/// Processes the chunks of one head in order. `loop` has w as queries and u as values.
 template <class Number, class Kernel> struct WriteByChunks {
   using Real = Number;
   OnlineSoftmax<Real, Kernel> loop;
@@ -138,7 +139,7 @@ void write_by_chunks(const std::string &label, const Call<Real> &call, const Ker
   const Shape &s = call.shape;
   OnlineSoftmax<Real, Kernel> loop = online_softmax(kernel, CausalMask::earlier, rows_of(call.w, s, s.Dk),
                                                     rows_of(call.k, s, s.Dk), rows_of(u, s, s.Dv), call.chunk);
-  loop.most_rows = call.chunk, loop.most_keys = std::max(loop.most_keys, call.chunk); // chunks must stay whole
+  loop.most_rows = call.chunk, loop.most_keys = std::max(loop.most_keys, call.chunk); // a chunk must be a single block
   const WriteByChunks<Real, Kernel> write{loop, inverse, HeadArrays<Real>(call)};
   Stack<Real> size;
   write.place(size);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of delta_former.hpp's two sums. With p_ti = kappa1(k_i, w_t), du_i the gradient of u_i from the reads, and
-// e_i its total gradient,
+// Gradients of delta_former.hpp's two sums. Let p_ti = kappa1(k_i, w_t), du_i the gradient of u_i from the outputs o_t
+// alone, and e_i the total gradient of u_i, also from later u_t. Then
 //
 //   e_i = du_i - sum_{t>i} p_ti beta_t e_t,   dv_t = alpha_t e_t,   dalpha_t = v_t . e_t,   dbeta_t = -e_t . overlap_t
 //
-// where overlap_t = sum_{i<t} p_ti u_i is attention to earlier keys. The backward pass of that attention, with the
-// output gradient -beta_t e_t, gives the gradient of w and adds to the gradient of k; the reads contribute to k's
-// gradient, too. The e_i are computed from the last chunk to the first: later chunks contribute by a matrix product,
-// and within a chunk (I + A)^T e = du is solved.
+// where overlap_t = sum_{i<t} p_ti u_i is an attention to earlier keys, with w as queries and u as values. Its backward
+// pass, with the output gradient -beta_t e_t, the gradient of overlap_t, gives the gradient of w and one part of the
+// gradient of k; the other part is from the outputs o_t. The e_i are computed from the last chunk to the first. Later
+// chunks contribute to du by a matrix product; then (I + A)^T e = du is solved within the chunk, with A of
+// delta_former.hpp.
 #pragma once
 #include "harness/device/tile/transposed.hpp"
 #include "variants/kernels/attention/backward.hpp"
@@ -16,8 +17,7 @@
 
 namespace recollect::variants {
 
-/// What the backward pass saves of the reads and of the erasures: overlap_t and, where weights are normalised, the log
-/// of the softmax denominator.
+/// Saves overlap_t and, if kappa1 is a softmax, the log of its denominator.
 template <class Real> struct Overlaps {
   Rows<Real> overlap;
   Array<Real> normaliser;
@@ -37,7 +37,7 @@ template <class Real> struct Overlaps {
 /// Handles one head: replaces du by e in place, and writes -beta e.
 template <class Number, class Kernel> struct SolveBack {
   using Real = Number;
-  OnlineSoftmax<Real, Kernel> loop; // the loop of write_by_chunks, with e as its values
+  OnlineSoftmax<Real, Kernel> loop; // as in write_by_chunks(), but with e in place of u as values
   Array<Real> normaliser, beta;
   Rows<Real> asked; // -beta_t e_t
 
@@ -85,7 +85,7 @@ template <class Number, class Kernel> struct SolveBack {
   }
 
 private:
-  /// Sets x.p to p_ti for a block; 0 where t does not see i. Barriers inside and at the end.
+  /// Sets x.p to p_ti for the queries `rows` and a block of keys; 0 for i >= t. Barriers inside and at the end.
   KOKKOS_FUNCTION void weigh(const Team &team, size_t head, Range rows, Range keys, const tile::Matrix<Real> &k,
                              const Buffers &x) const {
     const int width = loop.queries.width, n = keys.size(), first = rows.begin - keys.begin;
@@ -143,7 +143,8 @@ void write_gradients(const std::string &label, const BackwardCall<Real> &back, c
                 WriteGradients<Real>{back.call.shape.Dv, back.call.v, back.call.alpha, e, back.d.v, back.d.alpha});
 }
 
-/// Gradient of beta, and do . o of the attention to earlier keys, one step per unit.
+/// Gradient of beta and, if kappa1 is a softmax, read_t = -beta_t e_t . overlap_t, a statistic of QueryFacts; one step
+/// per unit.
 template <class Real> struct EraseGradients {
   int V;
   Array<Real> e, asked, overlap;

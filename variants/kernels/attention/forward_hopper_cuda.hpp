@@ -2,11 +2,11 @@
 // Attention (warp_softmax_cuda.hpp) on Hopper's warpgroups, for 16-bit operands and extents Dk and Dv of 64,
 // 128 or 256.
 //
-// A block has `groups` warpgroups with 64 queries each. One thread of a further warpgroup copies keys and values,
-// `keys` of them at a time and up to two tiles ahead. In each step, a warpgroup starts two products: the scores of the
-// next keys, and the previous weights times their values. It waits for the scores only, so that its exponentials
-// overlap with the second product. Warpgroups start their products in turn, so that one's exponentials overlap with
-// another's products (both after Shah et al. 2024, arXiv:2407.08608, sections 3.1 and 3.2).
+// A thread block has `groups` warpgroups with 64 queries each. One thread of a further warpgroup copies keys and
+// values, in tiles of `keys` rows, up to two tiles ahead. In each step, a warpgroup starts two products: the scores of
+// the next keys, and the previous weights times their values. It waits for the scores only, so that its exponentials
+// overlap with the second product. Warpgroups start their products in turn, so that exponentials of one warpgroup
+// overlap with products of another (both after Shah et al. 2024, arXiv:2407.08608, sections 3.1 and 3.2).
 #pragma once
 #ifdef RECOLLECT_WARPGROUPS
 #include "harness/device/tile/warpgroup_cuda.hpp"

@@ -11,7 +11,7 @@ namespace recollect::variants::attention {
 
 using fragments::Sum;
 
-/// Rows of all heads in device memory: [heads, count, width]. Rows that kernels read start on 16 bytes.
+/// Rows of all heads in device memory: [heads, count, width]. Kernels read only rows that are aligned to 16 bytes.
 template <class T> struct DeviceRows {
   T *data;
   int count, width;
@@ -19,7 +19,7 @@ template <class T> struct DeviceRows {
 };
 
 /// Softmax statistics that the backward pass needs for each query, [heads, queries]: the log of the softmax
-/// denominator, and do_t . o_t. Used only where weights are normalised.
+/// denominator, and do_t . o_t. Used only if weights are normalised.
 struct Statistics {
   float *normaliser, *read;
 };
@@ -67,7 +67,8 @@ __device__ __forceinline__ float exp2_of(float x) {
   return y;
 }
 
-/// Factor that turns a logit into an exponent of 2. Never 0, because 0 times a masked logit (-infinity) is NaN.
+/// Factor that turns a kernel's argument into an exponent of 2: the product q . k if logits are proportional to it,
+/// else the logit. Never 0, because 0 times the -infinity of a masked pair is NaN.
 template <class Kernel> __device__ __forceinline__ float exponent_scale(const Kernel &kernel) {
   if constexpr (is_proportional<Kernel>)
     return kernel.factor == 0 ? 1e-30f : kernel.factor * log2_e;
@@ -124,7 +125,7 @@ template <class T> __device__ __forceinline__ void put_two(T *to, int column, in
   }
 }
 
-/// How many keys the query sees; these are the first ones.
+/// The number of keys that query t sees: keys 0 ... keys_seen - 1. 0 past the last query.
 __device__ __forceinline__ int keys_seen(CausalMask mask, int t, int queries, int keys) {
   if (t >= queries) return 0;
   return mask == CausalMask::everything ? keys : min(keys, mask == CausalMask::earlier ? t : t + 1);

@@ -4,8 +4,8 @@
 //
 //   dq_t = sum_i dz_ti k_i - (sum_i dz_ti) q_t,   dk_i = sum_t dz_ti q_t - (sum_t dz_ti) k_i
 //
-// Queries get the two extra channels [1, 0] and keys [0, 1]. These do not change the products, and they accumulate the
-// two sums of dz.
+// Queries get two extra channels [1, 0], and keys get [0, 1]. These channels do not change q_t . k_i, and their
+// gradients are the two sums of dz.
 #pragma once
 #include "variants/kernels/attention/gaussian.hpp"
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention's backward pass for CPUs: it computes every pair of a query and a key once. A thread takes a block of
-// queries and loops over all their keys. It keeps the weights of whole rows, so that a softmax needs no earlier pass,
-// and adds to the keys' gradients on the way. Where there are few heads, N threads share one head, and each keeps
-// separate sums. Thread n takes blocks n, n + N, ... of queries, which is about the same work for all under a causal
-// mask. N depends only on the shape, so that results do not depend on the number of threads.
+// queries and loops over all keys that they see. It stores the weights of all these keys, so that a softmax needs no
+// earlier pass, and it adds to the keys' gradients in the same loop. If there are few heads, N threads share one head,
+// and each keeps separate sums for the gradients of keys and values. Thread n takes blocks n, n + N, ... of queries,
+// which is about the same work for all under a causal mask. N depends only on the shape, so that results do not depend
+// on the number of threads.
 #pragma once
 #include "variants/kernels/attention/block_gradient.hpp"
 #include "variants/kernels/common/arrays.hpp"
@@ -11,7 +12,8 @@
 
 namespace recollect::variants {
 
-/// With at least this many units, all threads of a CPU are busy nearly to the end.
+/// Heads are shared by several units until there are at least this many, so that all threads of a CPU finish at nearly
+/// the same time.
 constexpr size_t enough_units = 16;
 
 /// Each unit takes a share of a head's blocks of queries. Where weights are normalised, the kernel's slope must be the

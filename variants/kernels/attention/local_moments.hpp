@@ -19,8 +19,8 @@ struct Basis {
       for (int b = a; b < Dk; ++b, ++at) out[at] = out[a] * out[b];
   }
 
-  /// Converts the means of y's monomials to the means of the monomials of y - z. `constant` is the mean of 1. Inputs
-  /// are `from` numbers apart, and outputs `to` numbers.
+  /// Converts weighted means of y_a f, for any f and the monomials y_a of y, to those for the monomials of y - z.
+  /// `constant` is the mean of f. Inputs are `from` numbers apart, and outputs are `to` numbers apart.
   template <class Real>
   KOKKOS_FUNCTION void move_origin(const Real *z, Real constant, const Real *in, int from, Real *out, int to) const {
     for (int c = 0; c < Dk; ++c) out[c * to] = in[c * from] - z[c] * constant;
@@ -144,19 +144,19 @@ private:
     Real *W = p + most, *V = W + size_t(most) * n; // W: rows of X times the weights of their keys; V: values
     const Real width = bandwidth, *query = q.data() + (head * T + t) * Dk, *keys = k.data() + head * T * Dk,
                *values = v.data() + head * T * D;
-    const auto each_block =
-        [&](const auto &f) { // fills X and the logits p for a block of keys, then calls f(first key, number of keys)
-          for (int first = 0; first <= t; first += most) {
-            const int count = t + 1 - first < most ? t + 1 - first : most;
-            team.barrier();
-            each(team, count, [=](int i) {
-              x.evaluate(keys + size_t(first + i) * Dk, query, X + i * n);
-              p[i] = -dot(X + i * n, X + i * n, Dk) / width;
-            });
-            team.barrier();
-            f(first, count);
-          }
-        };
+    // Fills X and the logits p for a block of keys, then calls f(first key, number of keys).
+    const auto each_block = [&](const auto &f) {
+      for (int first = 0; first <= t; first += most) {
+        const int count = t + 1 - first < most ? t + 1 - first : most;
+        team.barrier();
+        each(team, count, [=](int i) {
+          x.evaluate(keys + size_t(first + i) * Dk, query, X + i * n);
+          p[i] = -dot(X + i * n, X + i * n, Dk) / width;
+        });
+        team.barrier();
+        f(first, count);
+      }
+    };
     Real highest = Kokkos::reduction_identity<Real>::max(), mass = 0;
     each_block([&](int, int count) { highest = math::fmax(highest, largest(team, count, p)); });
     each(team, n + D, [=](int a) { (a < n ? xbar[a] : vbar[a - n]) = 0; });

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax attention to keys that pass through the reflections H_j = I - beta_j w_j w_j^T of all later steps
-// (path_attention.cpp), chunk after chunk.
+// Softmax attention to transformed keys (path_attention.cpp): key i is multiplied by the matrices H_j = I - beta_j w_j
+// w_j^T of all steps j with i < j <= t before query t reads it. Computed chunk after chunk.
 //
 // Let A_ij = beta_i w_i . w_j, strictly lower triangular, and Y = (I + A)^{-1} diag(beta) W, for the steps of one
-// chunk. The product of the chunk's reflections is I - W^T Y. A query t of the chunk reads older keys at q_t -
-// sum_{i<=t} (q_t . w_i) Y_i. With U = (I + A)^{-1} times the strictly lower part of diag(beta) W K^T, keys of the same
-// chunk have the logits q_t . k_j - sum_{i<=t} (q_t . w_i) U_ij.
+// chunk. W and K have the w_i and k_i of the chunk as rows. The product of the chunk's H_j is I - W^T Y. For keys of
+// earlier chunks, the query t becomes q_t - sum_{i<=t} (q_t . w_i) Y_i, with Y_i row i of Y. Keys j of the same chunk
+// have the logits q_t . k_j - sum_{i<=t} (q_t . w_i) U_ij, with U = (I + A)^{-1} times the strictly lower part of
+// diag(beta) W K^T.
 #pragma once
 #include "variants/kernels/attention/attention.hpp"
 
@@ -43,7 +44,7 @@ template <class Real> struct ReflectedKeys {
       tile::solve_unit_lower(team, n, n, A, C, U, C);
       tile::solve_unit_lower(team, n, D, A, C, Y, D);
       team.barrier();
-      each_row(team, n, [=](int i, int lane, int lanes) { // 0 times a later step that overflows is not 0
+      each_row(team, n, [=](int i, int lane, int lanes) { // only l <= i: 0 times Inf is NaN
         for (int l = 0; l <= i; ++l) {
           const Real lookup = R[i * C + l];
           for (int j = lane; j < l; j += lanes) own[size_t(i) * T + j] -= lookup * U[l * C + j];
@@ -61,7 +62,7 @@ template <class Real> struct ReflectedKeys {
       });
       team.barrier();
       product(n, h.Dv, t0 + n, 1, tile::rows<Real>(logits, T), tile::rows<Real>(h.v(0), h.Dv), 0, h.o(t0), h.Dv);
-      if (t0 > 0) { // older keys pass through the chunk's reflections
+      if (t0 > 0) { // keys of earlier chunks are multiplied by the chunk's matrices H_j
         product(t0, n, D, 1, tile::rows<Real>(keys, D), tile::transposed<Real>(Y, D), 0, logits, n);
         product(t0, D, n, -1, tile::rows<Real>(logits, n), tile::rows<Real>(W, D), 1, keys, D);
       }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of reflected_keys.hpp's attention, key after key. Key i passes through the steps t > i: x_t = H_t x_{t-1}
-// from x_i = k_i. The gradient g of x_t passes back through the same steps. With p_t the key's softmax weights and dz_t
-// = p_t (do_t . v_i - do_t . o_t) the gradients of its logits:
+// Gradients of reflected_keys.hpp's attention, key after key. Let x_t be key i as query t reads it: x_i = k_i, and x_t
+// = H_t x_{t-1} for t > i. Let p_t be the softmax weight of key i for query t, and dz_t = p_t (do_t . v_i - do_t . o_t)
+// the gradient of its logit. The gradient g of x_t is computed from the last step back to step i:
 //
 //   g += scale dz_t q_t,   dq_t += scale dz_t x_t,   d beta_t -= (w_t . x_{t-1}) (w_t . g)
 //   dw_t -= beta_t ((w_t . x_{t-1}) g + (w_t . g) x_{t-1}),   g -= beta_t (w_t . g) w_t,   at last dk_i = g

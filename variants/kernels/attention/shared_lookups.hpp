@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lookups that the heads of a sequence share (000 Eq 111 and E.4): all heads erase with the same weights,
+// Lookups that the H heads of a sequence share (000 Eq 111 and E.4). All heads h erase with the same weights A_ti:
 //
 //   A_ti = 1/H sum_h beta^h_t kappa1(k^h_i, w^h_t),   u^h_t = alpha^h_t v^h_t - sum_{i<t} A_ti u^h_i
 //
 // so that heads with the same keys and values are one memory with H lookups into it. delta_former.hpp treats A like any
-// other kernel, with step sizes of 1. Its gradients, with the e of delta_former_backward.hpp, are
+// other kernel, with step sizes of 1. Let e^h_t be the gradient of u^h_t (delta_former_backward.hpp), and a_ti 1/H
+// times the gradient of A_ti. Then
 //
 //   a_ti = -1/H sum_h e^h_t . u^h_i,   dbeta^h_t = sum_i a_ti kappa1(k^h_i, w^h_t)
 //   dz^h_ti = a_ti beta^h_t slope^h_ti,   dw^h_t = sum_i dz^h_ti k^h_i,   dk^h_i += sum_t dz^h_ti w^h_t
@@ -22,12 +23,12 @@ template <class Real> struct SharedLookups {
   Rows<Real> w, k;
   Array<Real> beta;
   int heads;
-  Array<Real> log_mass; // [heads,T] of a softmax: log of its denominator; empty for other kernels
+  Array<Real> log_mass; // [heads,T] log of the softmax denominator; empty for kernels without a softmax
   KOKKOS_FUNCTION static constexpr bool normalised() { return false; }
   KOKKOS_FUNCTION size_t first_of(size_t head) const { return head / heads * heads; } // head 0 of the same sequence
   KOKKOS_FUNCTION Real strength(size_t head, int t) const { return beta(head * w.count + t) / heads; }
   KOKKOS_FUNCTION Real inner(size_t head, int t, int i) const { return dot(k.at(head, i), w.at(head, t), k.width); }
-  /// kappa1(k^head_i, w^head_t) of inner product z
+  /// kappa1(k_i, w_t) of this head, from the inner product z.
   KOKKOS_FUNCTION Real weight(size_t head, int t, int i, Real z) const {
     const Real p = kernel(head, t, i, z);
     return kernel.normalised() ? math::exp(p - log_mass(head * w.count + t)) : p;
@@ -40,7 +41,7 @@ template <class Real> struct SharedLookups {
   }
 };
 
-/// Computes the logs of the softmax denominators: row t of a head sums over i < t. Row 0 has no weights.
+/// Computes the logs of the softmax denominators. Row t of a head sums over the keys i < t; row 0 has no keys.
 template <class Real> struct LookupMasses {
   SharedLookups<Real> lookups;
   KOKKOS_FUNCTION void operator()(size_t row) const {
@@ -71,7 +72,8 @@ template <class Real> Call<Real> whole_steps(Call<Real> call) {
   return call;
 }
 
-/// Gradients with respect to one lookup and to one key. Those of a softmax read d_beta, which StrengthGradients computed.
+/// Computes dw of one step, and adds to dk of the same step. If kappa1 is a softmax, reads d_beta, which
+/// StrengthGradients has computed; otherwise writes d_beta.
 template <class Real> struct SharedGradients {
   SharedLookups<Real> lookups;
   Rows<Real> u, e;
@@ -105,7 +107,7 @@ template <class Real> struct SharedGradients {
   }
 };
 
-/// Computes d_beta alone.
+/// Computes d_beta only.
 template <class Real> struct StrengthGradients {
   SharedGradients<Real> gradients;
   KOKKOS_FUNCTION void operator()(size_t row) const {
@@ -119,7 +121,8 @@ template <class Real> struct StrengthGradients {
   }
 };
 
-/// write_vjp() for shared lookups. `back.call` has the original beta, which is part of the lookups.
+/// write_vjp() for shared lookups. `back.call.beta` is the layer's own beta; solve_back() gets beta = 1, because the
+/// lookups already include beta.
 template <class Real>
 void write_vjp(const std::string &label, const BackwardCall<Real> &back, const SharedLookups<Real> &lookups,
                const Array<Real> &u, const Array<Real> &e) {

@@ -24,8 +24,8 @@ template <class Real> KOKKOS_FORCEINLINE_FUNCTION Real similarity(Kind kind, Rea
   return z;
 }
 
-/// Derivative of similarity(kind, factor xy, 1) with respect to xy. For a rounding it is the derivative of the
-/// unrounded argument (straight-through estimator).
+/// Derivative of similarity(kind, factor xy, 1) with respect to xy. For a similarity that rounds, it is the derivative
+/// without the rounding (straight-through estimator).
 template <class Real> KOKKOS_FORCEINLINE_FUNCTION Real slope_of(Kind kind, Real factor, Real returned) {
   return kind == Kind::exp ? factor * returned : kind == Kind::relu && !(returned > 0) ? Real(0) : factor;
 }

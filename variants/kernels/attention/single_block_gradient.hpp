@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// backward.hpp's gradients for short sequences, where one team holds all pairs of a head: it computes each pair once,
-// and computes the normalisers itself.
+// The gradients of backward.hpp for sequences so short that one team holds all pairs of a head. The team computes each
+// pair once, and needs no earlier pass for the softmax denominators.
 #pragma once
 #include "variants/kernels/attention/block_gradient.hpp"
 
@@ -42,7 +42,7 @@ template <class Number, class Kernel, class Gates> struct WholeGradient {
   }
 
 private:
-  /// Saves every query's softmax statistics, from all its z and dp.
+  /// Saves every query's softmax statistics, which it computes from z and dp of all keys.
   KOKKOS_FUNCTION void leave_facts(const Team &team, size_t head, Range rows, Range keys, const Real *all_z,
                                    const Real *all_dp, std::ptrdiff_t ld) const {
     const Kernel kappa = block.loop.kernel;

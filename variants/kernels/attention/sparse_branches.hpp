@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The three branches of native sparse attention. Each is softmax attention of every query to a few rows of keys and
-// values, times a gate; their sum is the layer's output. A set says which rows the queries of a branch read:
+// The three branches of native sparse attention. Each branch is softmax attention of every query to a few rows of keys
+// and values, times a gate. The layer's output is the sum of the branches. A branch has a `Set`, which says which rows
+// its queries read (a step is an index into [heads,T]):
 //   each(step, f)     calls f(row) for every row that the query at this step of a head reads
 //   reads(step, row)  whether that query reads the row, for a query among readers(row)
 //   readers(row)      a range of steps that contains all queries that read the row
@@ -34,10 +35,11 @@ struct LastTokens {
   KOKKOS_FUNCTION Range readers(int row) const { return {row, T - row < window ? T : row + window}; }
 };
 
-/// The set of up to `topk` blocks: the first one, the query's own up to the query, the one before it, and those others
-/// whose mean key has the largest inner products with the query. Of two equal products the earlier block wins.
+/// The set of up to `topk` blocks: the first block, the query's own block up to the query, the block before it, and
+/// those other earlier blocks whose mean keys have the largest inner products with the query. Of two equal products the
+/// earlier block wins.
 template <class Real> struct SelectedBlocks {
-  Blocks<Real> keys; // their means
+  Blocks<Real> keys; // mean keys of the blocks
   int topk;
   Array<int> best; // [heads,T,topk], -1 where there are fewer
 
@@ -75,7 +77,7 @@ template <class Real> struct FindBlocks {
   }
 };
 
-/// One branch. read() returns what each query reads, before the gate, and the logarithm of its normaliser.
+/// One branch. Called for a step, it writes the query's output before the gate, and the log of the softmax denominator.
 template <class Real, class Set> struct Branch {
   Set set;
   Real scale;
@@ -101,8 +103,8 @@ template <class Real, class Set> struct Branch {
   }
 };
 
-/// The definition: among rows 0 ... n-1, reads those of the branch that `sees` accepts, and adds the result times the
-/// gate to o_t. Scratch per head: [n]. Barriers inside.
+/// The definition: softmax attention of query t to those of the branch's rows 0 ... n-1 that `sees` accepts. Adds the
+/// result times the gate to o_t. Scratch per head: [n]. Barriers inside.
 template <class Real, class Set, class Sees>
 KOKKOS_FUNCTION void add_read(const Team &team, const Head<Real> &h, int t, const Branch<Real, Set> &branch, int n,
                               const Sees &sees) {
@@ -121,7 +123,7 @@ KOKKOS_FUNCTION void add_read(const Team &team, const Head<Real> &h, int t, cons
   team.barrier();
 }
 
-/// dq and the gate's gradient. Adds to dq.
+/// Writes the gate's gradient, and adds the branch's contribution to dq.
 template <class Real, class Set> struct BranchQueries {
   Branch<Real, Set> branch;
   Rows<Real> d_o, dq;
@@ -199,7 +201,7 @@ template <class Real> SparseBranches<Real> sparse_branches(const Call<Real> &cal
           branch(chosen, k, v, call.beta, 1), branch(LastTokens{s.T, p.integer("window")}, k, v, call.lambda, s.Dk)};
 }
 
-/// Chooses blocks and reads every branch.
+/// Chooses the blocks of the selected branch, then computes the outputs of all branches.
 template <class Real>
 void read_branches(const std::string &label, const Call<Real> &call, const SparseBranches<Real> &branches) {
   const Array<Real> scores = allocate(call, call.steps() * branches.selected.set.topk);
@@ -217,7 +219,8 @@ template <class Real> struct SumOfBranches {
   }
 };
 
-/// Adds the gradients of a row of the second branch, and of the mean of its block.
+/// Adds to a row's gradient those of the selected branch, and of the compressed branch, which reads the mean of the
+/// row's block.
 template <class Real> struct AddBlocks {
   MeansOfBlocks set;
   Rows<Real> means, selected, out;

@@ -49,7 +49,7 @@ protected:
   struct Block {
     size_t head;
     int first, begin, per_head,
-        count; // steps (of `others` rows each) per head of the other side, and for all of its heads
+        count; // steps of `others` rows: per head of the other side, and for all heads
   };
   __device__ __forceinline__ Block block(size_t unit) const {
     Block b;
