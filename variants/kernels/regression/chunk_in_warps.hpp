@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A chunk of 64 steps in heads of width 64 on CUDA, for prefix_regression_cuda.hpp. Its four warps take 16 steps each.
-// Weights of pairs never leave a warp's registers, because the results of one product have the layout of the next
-// product's first operand.
+// Operations on a chunk of 64 steps in heads of width 64 on CUDA, for prefix_regression_cuda.hpp. Four warps take 16
+// steps each. The weights p(t,i) of pairs of steps never leave a warp's registers, because the results of one product
+// have the layout of the next product's first operand.
 //
-// Decays, one number per step, are products of the factors within blocks of eight steps, and of the whole blocks
-// between them (decays.hpp says why).
+// D(t,i) is the product of the decays of steps i + 1 ... t. It is computed from the decays within the eight-step blocks
+// of t and i, and from the product over each whole block between them (decays.hpp says why).
 #pragma once
 #include "harness/device/engine.hpp"
 #include "variants/kernels/common/unsupported_architecture.hpp"
@@ -16,13 +16,13 @@ struct ChunkInWarps {
   static constexpr int size = engine::static_size, block = 8, blocks = size / block;
   static constexpr int height = tile::cuda::height, threads = size / height * 32;
 
-  /// Products of decays.
+  /// Tables of products of decays; block: eight steps.
   struct Decay {
-    float *own;           // [size] of one step
-    float *inside, *tail; // [size] from the start of a step's block through the step; of the later steps of its block
-    float *whole;         // [blocks] of a whole block
+    float *own;           // [size] the decay of a step
+    float *inside, *tail; // [size] product over a block's steps up to a step; over the later ones
+    float *whole;         // [blocks] product over a whole block
   };
-  /// Returns empty tables if nothing decays.
+  /// Returns null tables if `decays` is false.
   KOKKOS_FUNCTION static Decay place_decay(Stack<float> &s, bool decays) {
     Decay x{};
     if (!decays) return x;
@@ -39,8 +39,8 @@ struct ChunkInWarps {
   using Results = tile::cuda::Results<float>;
   template <int N> using Group = tile::cuda::Group<float, N>;
 
-  /// Which elements of its warp's rows a lane holds: rows `row()` and row() + 8; of every eight columns `place` and
-  /// place + 1.
+  /// Which elements of its warp's 16 rows a lane holds: rows row() and row() + 8; in these rows, columns place and
+  /// place + 1 of every eight columns.
   struct Lane {
     int first, lane, place; // first row of the warp
     __device__ explicit Lane(const Team &team)
@@ -93,10 +93,10 @@ struct ChunkInWarps {
         if (b > own) {
           x[0] = x[1] = 0;
         } else if (b == own) {
-          float factor[2] = {1, 1}; // one per pair
+          float factor[2] = {1, 1}; // D(t,i) and D(t,i + 1)
           if (decays) {
 #pragma unroll
-            for (int s = 2; s < block; ++s) // steps between the second pair and the row
+            for (int s = 2; s < block; ++s) // steps after i + 1 up to t; i and i + 1 are the lane's columns
               if (at.place + 1 < s && s <= last) factor[1] *= decay.own[b * block + s];
             if (at.place < last) factor[0] = factor[1] * decay.own[i + 1];
           }
@@ -111,7 +111,7 @@ struct ChunkInWarps {
     }
   }
 
-  /// Multiplies sum_t by the decay of row t.
+  /// Multiplies the sums of each row t by decay, D(t,0) of the row.
   __device__ __forceinline__ static void decay_rows(const float (&decay)[2], Results (&sum)[blocks]) {
 #pragma unroll
     for (int b = 0; b < blocks; ++b)
@@ -152,8 +152,8 @@ struct ChunkInWarps {
             make_float4(x[0], y[0], x[1], y[1]);
       }
   }
-  /// Whether all results of the warp are finite. If not, an infinite v of a later step may have been multiplied by its
-  /// weight of 0.
+  /// Whether all results of the warp are finite. If some are not, the cause may be 0 times Inf: the masked weight of a
+  /// later step times an infinite value of this step.
   __device__ __forceinline__ static bool finite(const Results (&sum)[blocks]) {
     float sign = 0; // NaN if any is not finite
 #pragma unroll

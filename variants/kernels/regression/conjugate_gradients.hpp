@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Solves the systems of all steps of a chunk together, by conjugate gradients (von Oswald et al. 2025,
-// arXiv:2506.05233). The matrices H_t differ from step to step. But the products H_t d_t of all steps are the outputs
-// of a decayed sum of k_i k_i^T for the queries d_t, which takes three matrix products per chunk.
+// arXiv:2506.05233). The matrix H_t = sum_{i<=t} D(t,i) k_i k_i^T, with decays D, differs from step to step. But the
+// products H_t d_t of all steps are the outputs of one decayed sum for the queries d_t, and take three matrix products
+// per chunk.
 #pragma once
 #include "variants/kernels/regression/prefix_regression.hpp"
 #include <limits>
@@ -13,7 +14,7 @@ namespace recollect::variants {
 template <class Real> struct ConjugateGradients {
   Real *r;       // [C,F] residuals
   Real *d;       // [C,F] search directions
-  Real *started; // [C,F] the directions decayed from the chunk's start; null: nothing decays
+  Real *started; // [C,F] directions times D(t,0), the decay since the chunk's start; null: nothing decays
   Real *y;       // [C,F] H_t d_t
   Real *square;  // [C] |r_t|^2; 0 once the step is finished
   Real *H;       // buffer

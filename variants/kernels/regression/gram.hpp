@@ -8,8 +8,9 @@
 
 namespace recollect::variants {
 
-/// M_t = r_t I + G_t and B_t. G_t and B_t are the sums of beta k k^T and beta v k^T; beta is 1 unless `weighs`. If
-/// `decays`, alpha decays both. r_t is the ridge, which alpha also decays if `ridge_decays`.
+/// The matrices M_t = r_t I + G_t and B_t of every step t. G_t and B_t are the sums over i <= t of beta_i k_i k_i^T and
+/// beta_i v_i k_i^T. beta is 1 unless `weighs`. If `decays`, both sums decay by alpha. r_t is the ridge; it decays by
+/// alpha if `ridge_decays`.
 struct Gram {
   double ridge;
   bool decays, ridge_decays, weighs = false;
@@ -35,8 +36,9 @@ struct Gram {
   }
 };
 
-/// Sensitivity of the reads o_t = B_t M_t^{-1} q_t: their change, in units of the largest |o|, per relative change of
-/// M_t's elements with random signs. The largest over heads and prefixes. Infinite if some M_t is singular.
+/// Sensitivity of the outputs o_t = B_t M_t^{-1} q_t to relative changes of M_t's elements with random signs: the
+/// change of o_t divided by the largest |o|, per relative change. Returns the largest value over heads and steps;
+/// infinite if some M_t is singular.
 inline double gram_response(const Sequence &s, const Gram &gram) {
   double change = 0, scale = 0;
   for (size_t head = 0; head < s.shape.heads(); ++head)
@@ -47,7 +49,7 @@ inline double gram_response(const Sequence &s, const Gram &gram) {
   return change == 0 ? 0 : change / scale;
 }
 
-/// Upper bound of the condition number of M_t for all t of the head: the largest 1 + trace / ridge.
+/// Upper bound of the condition numbers of the head's M_t: the largest 1 + trace / ridge over t.
 inline double most_condition(const Sequence &s, const Gram &gram, size_t head) {
   double most = 1, ridge = gram.ridge, trace = 0;
   for (int t = 0; t < s.shape.T; ++t) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An inverse under rank-one updates on CUDA, where rows are at most 64 long. It works step by step as in the
-// definition, with the matrix in a team's registers, a quarter of a row per thread. A step takes one barrier and no
-// device memory. A block of steps (regression.hpp) would take a factorisation.
+// An inverse matrix A under rank-one updates on CUDA, for rows of at most 64 numbers. Steps are computed one by one, as
+// in the definition. A stays in a team's registers, a quarter of a row per thread, so that a step takes one barrier and
+// no device memory. Updates in blocks (regression.hpp) would take a factorisation per block.
 //
 //   A_t = (A_{t-1} - z z^T / d) / alpha_t,   z = A_{t-1} u_t,   d = alpha_t + u_t . z
 #pragma once
@@ -18,7 +18,7 @@ template <class Number, Inverse kind> struct InverseInRegisters {
   static constexpr int most_width = 64, quarters = 4, own = most_width / quarters;
   static constexpr int threads = most_width * quarters, teams_at_once = sizeof(Real) == 4 ? 2 : 1;
   static constexpr int ahead = 16;                      // steps whose rows are fetched together
-  static constexpr int pitch = own + 16 / sizeof(Real); // so that quarters of a row start in different banks
+  static constexpr int pitch = own + 16 / sizeof(Real); // padded: quarters of a row start in different banks
   static constexpr int row = quarters * pitch;          // in shared memory
   static constexpr int rows = (1 + reads) * ahead, stage = rows * row + ahead,
                        fetched = rows * most_width / threads; // per thread
@@ -26,7 +26,7 @@ template <class Number, Inverse kind> struct InverseInRegisters {
   HeadArrays<Real> heads; // A [F,F] lies below the Dv rows of another matrix in the state
   Array<Real> u, x;       // [B,H,T,F]
   Array<Real> alpha;      // [B,H,T]
-  int refresh; // of reads: adds eta I to A every `refresh` steps, 0: never; the state counts them in the row after A
+  int refresh;            // reads only: steps between additions of eta I to A, 0: never; the row below A counts them
   Real eta;
   Array<Real> b;      // [B,H,T,F]
   Array<Real> starts; // [B,H,T/C,F,F] receives A at the chunks' starts, and the state stays unchanged; or empty
@@ -102,7 +102,7 @@ template <class Number, Inverse kind> struct InverseInRegisters {
 
 #ifdef __CUDA_ARCH__
 private:
-  /// Element-wise u and x, and alpha, of the prefetched steps.
+  /// The thread's elements of u and x, and alpha, of the prefetched steps.
   struct Rows {
     Real x[fetched], alpha;
   };
@@ -110,7 +110,7 @@ private:
   /// Index of element j of a row in shared memory.
   __device__ static int place(int j) { return j / own * pitch + j % own; }
 
-  /// Fetches the next steps' rows. Past the width and past the end of the sequence they are zeros.
+  /// Fetches the rows of the next steps. Elements past the width or past the end of the sequence are 0.
   __device__ void fetch(const Team &team, const Head<Real> &h, int begin, Rows &to) const {
     const int j = team.rank % most_width, first = team.rank / most_width;
 #pragma unroll

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instances with and without forgetting, compiled once here for all layers.
+// Instances with and without forgetting, compiled in this file for all layers.
 #include "variants/kernels/chunked/delta_rule.hpp"
 #include "variants/kernels/common/arrays.hpp"
 #include "variants/kernels/regression/inverse_cuda.hpp"
@@ -13,7 +13,7 @@ template <class Real> struct LeastSquaresChunked {
   struct Buffers {
     LeastSquaresBlock<Real> block;
     std::ptrdiff_t lds, ldp;
-    Real *ST, *P, *D; // [F,Dv] transposed S; [F,F]; [C] products of alphas
+    Real *ST, *P, *D; // [F,Dv] S transposed; [F,F]; [C] products of the block's alphas
     KOKKOS_FUNCTION Buffers(Stack<Real> &s, int C, int F, int Dv)
         : lds(tile::pitch<Real>(Dv)), ldp(tile::pitch<Real>(F)) {
       block.place(s, C, F, Dv);

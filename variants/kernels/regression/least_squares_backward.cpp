@@ -29,7 +29,7 @@ template <class Real> struct Solution {
   }
 };
 
-/// Where to write the gradients of one head, from its first step on. Null alpha: the layer does not forget.
+/// Where to write the gradients of one head; pointers to its first step. alpha is null if the layer does not forget.
 template <class Real> struct StepGradients {
   const Real *o;
   Real *q, *k, *v, *alpha;
@@ -44,7 +44,7 @@ template <class Real> struct LeastSquaresBlockBack {
   Real *N;            // [C,C]
   Real *dz;           // [C,F]
   Real *dd;           // [C]
-  Real *added;        // [F,F] of a block, for dQ
+  Real *added;        // [F,F] the block's contribution to dQ
 
   KOKKOS_FUNCTION void place(Stack<Real> &s, int C, int F, int Dv) {
     const size_t square = size_t(C) * C;

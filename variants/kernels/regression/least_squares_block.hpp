@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block of least_squares.hpp's steps (Woodbury). With D_t the product of the block's alphas, D_t P_t follows the same
-// recursion, but with noise D_t and no division (RankOneBlock). Its factor L also turns V - K S_0^T into the residuals
-// e_t = v_t - S_{t-1} k_t, and
+// A block of least_squares.hpp's steps (Woodbury). D_t is the product of the alphas from the block's start through step
+// t. Then D_t P_t follows the recursion of RankOneBlock with noise D_t, without a division by alpha_t. The factor L of
+// RankOneBlock also turns V - K S_0^T into the residuals e_t = v_t - S_{t-1} k_t, and
 //
 //   o_t = S_0 q_t + sum_{i<=t} (q_t . z_i / d_i) e_i
 //
-// A block ends early once D_t is below 1/16. The division by D_t at the end of a block then enlarges rounding at most
-// by 16 / alpha, where alpha is that of the last step.
+// A block ends early once D_t is below 1/16. The division by D_t at the end of a block then enlarges rounding errors at
+// most by 16 / alpha_t, where t is the block's last step.
 #pragma once
 #include "variants/kernels/regression/least_squares.hpp"
 #include "variants/kernels/regression/regression.hpp"
@@ -55,8 +55,8 @@ template <class Real> struct LeastSquaresBlock {
   }
 };
 
-/// D[t] of at most `most` steps from this one on. Returns their number, which may exceed the block's. Without alpha, D
-/// = 1. The caller places barriers before and after.
+/// Computes D[t] of at most `most` steps, of which `alpha` points at the first. Returns the number of these steps;
+/// RankOneBlock may end the block earlier. If alpha is null, D is 1. The caller places barriers before and after.
 template <class Real> KOKKOS_FUNCTION int block_products(const Team &team, const Real *alpha, int most, Real *D) {
   int steps = 0;
   for (Real product = 1; steps < most && product >= Real(1) / 16; ++steps)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instances with and without decays, compiled once here for all layers.
+// Instances with and without decays, compiled in this file for all layers.
 #include "variants/kernels/regression/normal_equations_algebra.hpp"
 #include "variants/kernels/regression/prefix_regression_cuda.hpp"
 

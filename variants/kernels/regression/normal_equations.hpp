@@ -5,9 +5,9 @@
 //   o_t = B_t (H_t + ridge I)^{-1} q_t
 //
 // The state is B, then H; only the upper triangle of H is read. The chunked forms use pairs (sqrt(beta) k, sqrt(beta)
-// v) of weight 1 instead. There are three ways to solve: a factorisation at every step (the definition); the same for
-// all steps of a chunk in parallel (prefix_regression.hpp); conjugate gradients for all steps of a chunk together
-// (conjugate_gradients.hpp).
+// v) of weight 1 instead. There are three ways to solve for o_t: a factorisation at every step (the definition); the
+// factorisations of all steps of a chunk in parallel (prefix_regression.hpp); conjugate gradients for all steps of a
+// chunk together (conjugate_gradients.hpp).
 #pragma once
 #include "variants/kernels/regression/least_squares.hpp"
 #include "variants/kernels/regression/regression.hpp"

@@ -6,7 +6,7 @@
 
 namespace recollect::variants {
 
-/// Computes x_t and y_t of all steps, which are solved with H.
+/// Computes x_t and y_t of all steps, the solutions of the systems with matrix H_t + ridge I.
 template <class Number> struct PrefixSolutions : GatedRecurrenceAlgebra<Number> {
   using Real = Number;
   using Base = GatedRecurrenceAlgebra<Real>;
@@ -77,7 +77,7 @@ void normal_equations_vjp(const std::string &label, const BackwardCall<Real> &ba
   const size_t steps = call.steps(), heads = call.shape.heads(), stride = call.state_shape.size();
   const Array<Real> alpha = decays ? call.alpha : Array<Real>(), keys = weight.extent(0) ? weighed_keys : call.k;
 
-  Call<Real> turned = call; // a sum of k_i v_i^T that do_t reads
+  Call<Real> turned = call; // the decayed sum of k_i v_i^T, with do_t as queries
   turned.shape.Dk = V, turned.shape.Dv = F, turned.state_shape = {F, V};
   turned.v = call.k, turned.o = allocate(call, steps * F), turned.state = allocate(call, heads * F * V);
   parallel_loop(label + "::turned", heads * F * V, TransposedTop<Real>{V, F, call.state, turned.state});

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Least squares in information form: two decayed sums contain all that is needed of a prefix, and its solution is
-// computed from them.
+// Least squares in information form: the solution of every prefix is computed from two decayed sums, H and B.
 //
 //   H_t = alpha_t H_{t-1} + k_t k_t^T,   B_t = alpha_t B_{t-1} + v_t k_t^T,   o_t = B_t x_t
 //   x_t = (H_t + ridge I)^{-1} q_t
@@ -21,11 +20,11 @@ template <class Real> struct Prefixes {
   Real ridge;
   const Real *alpha; // [n], null: 1
   tile::Matrix<Real> k, q;
-  tile::Matrix<Real> H;       // [F,F] before the chunk
+  tile::Matrix<Real> H;       // [F,F] the sum H before the chunk
   const Decays<Real> &decays; // of the chunk's steps
 };
 
-/// Solves for x_t by one factorisation per step. Several run in parallel.
+/// Solves for x_t by one factorisation per step; the steps of a chunk are solved in parallel.
 template <class Real> struct Factorisations {
   Real *H, *work;
 
@@ -51,7 +50,7 @@ template <class Number, template <class> class Solver> struct PrefixRegressionAl
   Sum sum; // its values are [B,H,T,F + V]
   Real ridge;
   int F, V;
-  Array<Real> v, o, state; // in the layer's layout: B [V,F] above H [F,F]
+  Array<Real> v, o, state; // state: B [V,F] above H [F,F], the layer's layout
 
   using Summary = typename Sum::Summary;
   using Summarising = typename Sum::Summarising;
@@ -59,9 +58,9 @@ template <class Number, template <class> class Solver> struct PrefixRegressionAl
   struct Reading {
     Decays<Real> decays;
     Solver<Real> solver;
-    Real *x;       // [C,F] solutions, later decayed from the chunk's start
+    Real *x;       // [C,F] solutions x_t, later times D(t,0), the decay since the chunk's start
     Real *weights; // [C,C] x_t . D(t,i) k_i for i <= t
-    Real *k;       // one buffer; a GPU's shared memory has no space for more
+    Real *k;       // staged keys; q and v stay in device memory, because shared memory has no more space
   };
 
   KOKKOS_FUNCTION bool has_sizes(int size) const { return F == size && V == size && sum.C == size; }
@@ -86,7 +85,7 @@ template <class Number, template <class> class Solver> struct PrefixRegressionAl
     return x;
   }
 
-  /// The state is [H, B^T], [F,F + V].
+  /// The engine's state is [H, B^T], of shape [F,F + V].
   KOKKOS_FUNCTION void load(const Team &team, size_t head, Real *to) const {
     const int F = this->F, V = this->V;
     const Real *from = state.data() + head * size_t(F + V) * F;

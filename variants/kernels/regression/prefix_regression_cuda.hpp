@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// prefix_regression.hpp on CUDA for float32, heads of width 64 and chunks of 64 steps. A warp solves 16 steps one after
-// the other, each by a factorisation H + ridge I = U D^{-1} U^T, with U lower triangular and D its diagonal. The
-// triangle stays in the warp's registers.
+// prefix_regression.hpp on CUDA for float32, heads of width 64 and chunks of 64 steps. A warp solves the systems of 16
+// steps one after the other, each by a factorisation H + ridge I = U D^{-1} U^T, with U lower triangular and D the
+// diagonal of U. U stays in the warp's registers.
 #pragma once
 #include "variants/kernels/regression/chunk_in_warps.hpp"
 #include "variants/kernels/regression/prefix_regression.hpp"
@@ -14,8 +14,7 @@ struct PrefixRegressionInWarps : PrefixRegressionAlgebra<float, Factorisations> 
   static constexpr int size = In::size, block = In::block, blocks = In::blocks, fours = size / 16;
   static constexpr bool static_extents_only = true;
   static constexpr int reading_threads = In::threads, reading_teams = 3; // with 168 registers per thread
-  // Pitches are such that rows that a warp reads together start in different banks. Rows of d and of keys are not
-  // padded: this would leave no shared memory for a third team.
+  // Pitches are chosen so that rows that a warp reads together start in different banks.
   static constexpr int pitch = size + 4, column_pitch = size + 4;
 
   static bool supports(const Call<float> &call) { return In::supports(call) && call.shape.Dk == size; }
@@ -30,7 +29,7 @@ struct PrefixRegressionInWarps : PrefixRegressionAlgebra<float, Factorisations> 
 
   struct Reading {
     In::Decay decay;
-    float *d;      // [size,pitch] solutions; each warp reads only its own
+    float *d;      // [size,pitch] solutions; each warp reads only the rows of its own steps
     float *keys;   // [size,pitch]
     float *column; // [warps,2,column_pitch] columns of this pivot and of the next
     float *H;      // [warps,32 * Triangle::size] of a warp's step; each lane's elements in groups of four
@@ -99,7 +98,7 @@ private:
     row_barrier();
   }
 
-  // Loops over all blocks so that the compiler can unroll it; `body` skips some.
+  // Loops over all blocks, so that the compiler can unroll the loop; `body` skips blocks that it does not need.
   template <class Body> __device__ __forceinline__ static void each_element(const Body &body) {
 #pragma unroll
     for (int b = 0; b < blocks; ++b)
@@ -131,7 +130,7 @@ private:
   /// 1 / x without a branch. Divides by x / 4 first, because the instruction flushes subnormal results to zero.
   __device__ __forceinline__ static float reciprocal(float x) { return 0.25f * __fdividef(1, 0.25f * x); }
 
-  /// Per lane, for two rows that are 8 apart: y = D U^{-1} q (q on entry) and 1 / diagonal.
+  /// For two rows of a lane that are 8 apart: elements of y = D U^{-1} q (of q on entry), and 1 / diagonal element.
   struct Solved {
     float y[2], inverse[2];
   };
@@ -141,7 +140,7 @@ private:
   /// applied. Elements above the diagonal of diagonal blocks are never used.
   __device__ __forceinline__ void eliminate(int lane, float *column, Triangle &H, Solved &s) const {
     const int side = lane % block, row = row_of(lane);
-    float *const rows = column + place(lane / block); // the lane's rows; the second is 4 further
+    float *const rows = column + place(lane / block); // the lane's rows; the second row is stored 4 places further
     const float *const columns = column + place(side), *const pair = column + place(row);
     const auto publish = [&](int b, int c, int buffer) {
       if (side != c) return;
@@ -298,8 +297,8 @@ private:
     In::put(at, y, o.data() + step * size);
   }
 
-  /// Scalar fallback of write(), pair by pair. `self` is passed by value so that the caller keeps its copy in
-  /// registers.
+  /// Scalar fallback of write(): one pair (t,i) at a time. `self` is passed by value, so that the caller can keep its
+  /// copy in registers.
   __device__ __noinline__ static void scalar_fallback(PrefixRegressionInWarps self, int first, size_t step,
                                                       const float *before, Reading x) {
     const int lane = threadIdx.x % 32;

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small dense factorisations within one team, and an inverse that is updated by a sequence of rank-one terms in blocks.
-// Used by the layers that solve their regression exactly. Matrices are row-major; each function ends with a barrier.
+// Small dense factorisations within one team, and rank-one updates of an inverse, many in one block. Used by the layers
+// that solve their regression exactly. Matrices are row-major. Functions end with a barrier unless their comment says
+// otherwise.
 #pragma once
 #include "harness/device/tile/transposed.hpp"
 
 namespace recollect::variants {
 
 /// Factorises a symmetric positive definite M[n,n] in place: M = L U, with L unit lower triangular and U = diag(U) L^T.
-/// Reads only M's upper triangle. For each block of rows it factorises the diagonal block, computes U to its right by
-/// substitution and L below it by symmetry, and subtracts their product from the rest of M.
+/// Reads only M's upper triangle. For each block of rows: factorises the diagonal block, computes U to the right of
+/// this block by substitution and L below this block by symmetry, and subtracts the product of L and U from the part of
+/// M below and to the right.
 template <class Real> KOKKOS_FUNCTION void factorise(const Team &team, int n, Real *M, std::ptrdiff_t ld) {
   constexpr int most = 16;
   for (int j0 = 0; j0 < n; j0 += most) {
@@ -81,12 +83,12 @@ template <class Real> KOKKOS_FUNCTION void keep_lower(const Team &team, int n, R
 ///
 ///   P_t = P_{t-1} - z_t z_t^T / d_t,   z_t = P_{t-1} u_t,   d_t = noise_t + u_t . z_t
 ///
-/// The pivots of U P U^T + diag(noise) = L diag(d) L^T are the d_t, and the rows of L^{-1} U P are the z_t. A pivot
-/// much smaller than its diagonal element has lost leading digits by cancellation; the one-by-one recursion would not
-/// lose them. So the block ends before the first pivot below 1/4 of its diagonal element, and the next block starts
-/// from the P at that step.
+/// Let U have the rows u_t, and P be P_0. Then U P U^T + diag(noise) = L diag(d) L^T has the d_t as pivots, and the
+/// rows of L^{-1} U P are the z_t. A pivot much smaller than the diagonal element before factorisation has lost leading
+/// digits by cancellation, which updates one by one would not lose. So the block ends before the first pivot below 1/4
+/// of its diagonal element, and the next block starts from the P of that step.
 template <class Real> struct RankOneBlock {
-  int n, F;                    // updates of this block; width
+  int n, F;                    // number of updates in this block; width of P
   std::ptrdiff_t ldm, ld;      // row pitch of M; of z and gain
   const Real *noise = nullptr; // [n], null: 1
   Real *M;                     // [n,n] factors: strict lower L_ti = u_t . z_i / d_i, diagonal d_t

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variational linear attention (004 Alg 1, Eq 8-11), normalised (v3) or not (v2). With f = phi(k_t), the key x_t is f
-// or f / |f|, and the penalty direction u_t comes from w_t:
+// Variational linear attention (004 Alg 1, Eq 8-11). With f = phi(k_t), the key x_t is f / |f| in the normalised form
+// (v3), and f in the unnormalised form (v2). The penalty direction u_t is w_t, scaled to length u_norm unless u_norm =
+// 0:
 //
 //   A_t = A_{t-1} - z z^T / (1 + u_t . z),  z = A_{t-1} u_t;   every `refresh` steps A_t = A_t + eta I
 //   S_t = S_{t-1} + (v_t - S_{t-1} x_t) a_t^T,                 a_t = A_t x_t or A_t x_t / |A_t x_t|
 //   o_t = S_t phi(q_t) / max(phi(q_t) . sum_{i<=t} phi(k_i), 1e-4) with phi = elu + 1;   o_t = S_t q_t with phi the
 //   identity
 //
-// Since A is positive definite, 1 + u . z >= 1, so that Algorithm 1's clamp of it at 1e-4 never acts. The state stacks
-// S [Dv,Dk], A [Dk,Dk] (initially I / lambda0), the sum of features [1,Dk], and a row [1,Dk] whose first element counts
-// the steps since the last refresh. Chunked form: A in Woodbury blocks that end at a refresh, then S by the WY form of
-// a delta rule that erases along x_t and writes along a_t.
+// Since A is positive definite, 1 + u_t . z >= 1, so that Algorithm 1's lower limit of 1e-4 on this divisor never acts.
+// The state stacks S [Dv,Dk], A [Dk,Dk] (initially I / lambda0), the sum of features [1,Dk], and a row [1,Dk] whose
+// first element counts the steps since the last refresh. The chunked form first computes A in Woodbury blocks, each of
+// which ends at a refresh at the latest. Then it computes S by the WY form of a delta rule with erase key x_t and write
+// direction a_t.
 #pragma once
 #include "harness/core/error.hpp"
 #include "harness/device/device.hpp"
@@ -26,12 +28,13 @@ template <class Real> struct VariationalRule {
   int refresh;     // steps between refreshes; 0: never
   Real eta;
 
-  /// Steps since the last refresh, from the number that the state stores. 0 if that is not a valid count
+  /// Steps since the last refresh, from the number that the state stores; 0 if this number is not a valid count
   /// (check_counts()).
   template <class Number> KOKKOS_FUNCTION int counted(Number count) const {
     return count >= Number(0) && count < Number(refresh) ? int(count) : 0;
   }
-  /// The number of steps since the last refresh after n more steps. The next function: what a refresh then adds to A.
+  /// since(s, n): the steps since the last refresh, n steps after this number was s. added(s): what a refresh adds to
+  /// A's diagonal, 0 if no refresh is due.
   KOKKOS_FUNCTION int since(int since, int n) const { return since + n == refresh ? 0 : since + n; }
   KOKKOS_FUNCTION Real added(int since) const { return refresh > 0 && since == 0 ? eta : Real(0); }
   KOKKOS_FUNCTION Real phi(Real x) const { return !elu ? x : x > 0 ? x + 1 : math::exp(x); }
@@ -103,8 +106,8 @@ template <class Real> struct VariationalRecurrent {
   }
 };
 
-/// Input error if a given state has no valid count of steps since a refresh. A GPU does not check this, but reads such
-/// a count as 0.
+/// Input error if a given state has no valid count of steps since a refresh. On a GPU this is not checked, and an
+/// invalid count is read as 0.
 template <class Real> void check_counts(const std::string &label, const Call<Real> &call, int refresh) {
   if constexpr (on_host) {
     const size_t row = size_t(call.state_shape.rows) - 1;

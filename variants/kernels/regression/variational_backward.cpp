@@ -11,7 +11,7 @@ template <class Real> KOKKOS_FUNCTION Real through_length(Real factor, Real unit
   return length > 0 ? factor * (d - along * unit) / length : Real(0);
 }
 
-/// Computes db, in the place of da, and dn (variational_backward.hpp).
+/// Replaces da by db, and computes dn (variational_backward.hpp).
 template <class Real> struct VariationalReads {
   VariationalDirections<Real> of;
   Array<Real> dp, da, dn; // [B,H,T,F] twice (da becomes db); [B,H,T]
@@ -63,18 +63,18 @@ template <class Real> struct VariationalInputs {
   }
 };
 
-/// Gradients of x, u, the sums of features and A. One team per head goes from the last block to the first.
+/// Gradients of x, u, the sums of features and A. One team per head, which processes blocks from the last to the first.
 template <class Real> struct InverseAdjoint {
   VariationalInverse<Real> of;
   Array<Real> db, dn;       // [B,H,T,F], [B,H,T]
   Array<Real> dx, du, dc;   // [B,H,T,F]: dx is added to
   Array<Real> d_state;      // in the layer's layout
-  size_t state_stride;      // reals per head in it
+  size_t state_stride;      // numbers per head in d_state
   Array<Real> block_starts; // [B,H,C,F,F]
   Array<int> block_ends;    // [B,H,C]
 
   struct Buffers {
-    VariationalBlock<Real> block; // its a is A_0 hb
+    VariationalBlock<Real> block; // block.a: A_0 hb
     std::ptrdiff_t ld, ldw;
     Real *A, *end, *dA;               // [F,F] A_0, A_n, dA
     Real *db, *hu, *hb, *hy, *y, *du; // [C,F]
@@ -132,11 +132,12 @@ template <class Real> struct InverseAdjoint {
     team.barrier();
     each_cell(team, F, F, [=](int i, int j) { given[i * F + j] = x.dA[i * ld + j]; });
     each(team, F, [=](int j) { given_sum[j] = x.sum[j]; });
-    once(team, [=] { given_sum[F] = 0; }); // a count has no gradient; the rest of its row passes unchanged
+    once(team, [=] { given_sum[F] = 0; }); // the count of steps has no gradient
   }
 
 private:
-  /// Runs the block of up to `steps` steps from `row` on that starts from x.A; returns the number of its steps.
+  /// Computes the block that starts from x.A at step `row` and has at most `steps` steps; returns the number of its
+  /// steps.
   KOKKOS_FUNCTION int update(const Team &team, Buffers &x, size_t row, int steps) const {
     const size_t at = row * of.rows.F;
     return x.block.update(team, of.rows.penalty.data() + at, of.rows.key.data() + at, steps, x.A);
@@ -150,8 +151,8 @@ private:
     team.barrier();
   }
 
-  /// Backward pass of the n steps from `row` on, which started from x.A and ended by adding eta. On entry dA and the
-  /// sum hold the gradients after these steps, on return those before them.
+  /// Backward pass of a block of n steps that starts at step `row` from x.A and ends by adding eta I to A. On entry,
+  /// x.dA and x.sum hold the gradients after the block; on return, the gradients before the block.
   KOKKOS_FUNCTION void back(const Team &team, Buffers &x, size_t row, int n, Real eta) const {
     const int F = of.rows.F;
     const std::ptrdiff_t ld = x.ld, ldw = x.ldw;

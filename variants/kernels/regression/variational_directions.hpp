@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys and write directions of S in variational.hpp depend on A but not on S. This file computes them for a whole
-// sequence, with A in Woodbury blocks, before S is run as a delta rule.
+// The keys and write directions of variational.hpp's S do not depend on S. This file computes them for a whole
+// sequence, with A in Woodbury blocks, before S is computed as a delta rule.
 #pragma once
 #include "harness/device/each_index.hpp"
 #include "variants/kernels/chunked/gate_gradient.hpp"
@@ -31,7 +31,7 @@ template <class Real> struct VariationalRows {
   }
 };
 
-/// A block of updates of A, and its reads: A_t x_t = x_t A_0 - sum_{i<=t} (x_t . z_i) z_i / d_i.
+/// A block of updates of A, and the products A_t x_t = A_0 x_t - sum_{i<=t} (x_t . z_i) z_i / d_i.
 template <class Real> struct VariationalBlock {
   RankOneBlock<Real> updates;
   std::ptrdiff_t ldw, ld;
@@ -43,7 +43,8 @@ template <class Real> struct VariationalBlock {
     W = s.take(C * ldw), x = s.take(C * ld), u = s.take(C * ld), a = s.take(C * ld);
   }
 
-  /// Starts from A, with up to `steps` rows of u and x. Returns the number of steps in the block.
+  /// Computes the updates of a block that starts from A, for up to `steps` rows of u and x. Returns the number of steps
+  /// in the block.
   KOKKOS_FUNCTION int update(const Team &team, const Real *penalties, const Real *keys, int steps, const Real *A) {
     const int F = updates.F;
     tile::copy(team, steps, F, penalties, F, u, ld);
@@ -77,7 +78,8 @@ template <class Real> struct VariationalBlock {
   }
 };
 
-/// Number of steps until a block must end: at a refresh, at the end of a chunk, or at the end of the sequence.
+/// Number of steps until a block must end: at a refresh, at the end of a chunk, or at the end of the sequence. `since`:
+/// steps since the last refresh.
 KOKKOS_FUNCTION inline int steps_until(int t, int T, int C, int refresh, int since) {
   int steps = C - t % C;
   if (T - t < steps) steps = T - t;
@@ -97,7 +99,7 @@ template <class Real> struct FeatureSums {
     Real *const sums = this->sums.data() + h.index * T * F, *const sum = h.state + (size_t(h.Dv) + F) * F;
     const Real *const keys = h.k(0);
     each(team, F, [=](int j) {
-      constexpr int together = 16; // loads that come before the first use
+      constexpr int together = 16; // loads that are issued before the first use
       Real running = sum[j];
       for (int t0 = 0; t0 < T; t0 += together) {
         Real read[together];
@@ -117,7 +119,7 @@ template <class Real> struct VariationalInverse {
   VariationalRule<Real> rule;
   VariationalRows<Real> rows;
   Array<Real> b;      // [B,H,T,F]
-  Array<Real> starts; // [B,H,T/C,F,F] receives A at the chunks' starts, and the state stays unchanged; or empty
+  Array<Real> starts; // [B,H,T/C,F,F] if not empty: receives A at the chunks' starts, and the state stays unchanged
 
   KOKKOS_FUNCTION static int longest(int C, int refresh) { return refresh > 0 && refresh < C ? refresh : C; }
   struct Buffers {
