@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exact solution of the delta rule's gradient flow over a time b: how much it erases along a key whose squared length
-// is s, divided by s.
+// Exact solution of the delta rule's gradient flow over a time b. The flow erases the share 1 - exp(-b s) along a key
+// with squared length s; the gain is this share divided by s.
 #pragma once
 #include "harness/device/math.hpp"
 
@@ -11,8 +11,8 @@ template <class Real> KOKKOS_FUNCTION Real exact_gain(Real b, Real s) {
   const Real x = b * s, half = math::tanh(x / 2), share = 2 * half / (1 + half);
   return x > 1 ? share / s : x > Real(1e-30) ? b * (share / x) : b * (1 - x / 2);
 }
-/// Derivative of exact_gain with respect to s: (x exp(-x) - 1 + exp(-x)) / s^2 with x = b s. Where this cancels, a
-/// power series is used.
+/// Derivative of exact_gain with respect to s: (x exp(-x) - 1 + exp(-x)) / s^2 with x = b s. A power series is used
+/// where the terms cancel.
 template <class Real> KOKKOS_FUNCTION Real exact_gain_slope(Real b, Real s) {
   const Real x = b * s, decay = math::exp(-x);
   if (x > 1) return decay > 0 ? (x * decay - 1 + decay) / s / s : -1 / s / s;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The forget gate of HGRN and HGRN2, f = lower + (1 - lower) lambda sigmoid(-k), and the write strength 1 - f. The
-// latter is computed as a sum of positive terms, so that it keeps its digits where f is near 1.
+// The forget gate of HGRN and HGRN2, f = lower + (1 - lower) lambda sigmoid(-k), and the write strength 1 - f. 1 - f is
+// computed as a sum of positive terms, so that it keeps its digits where f is near 1.
 #pragma once
 #include "variants/kernels/common/arrays.hpp"
 
@@ -22,7 +22,7 @@ template <class Real> ForgetGates<Real> forget_gates(const Call<Real> &call) {
   return {keep, write};
 }
 
-/// Gradients of k and lambda from those of f and 1 - f: f = lower + (1 - lower) lambda s(-k), s' = s (1 - s).
+/// Gradients of k and lambda from the gradients of f and 1 - f; the derivative of the sigmoid s is s (1 - s).
 template <class Real> void forget_gates_vjp(const BackwardCall<Real> &back, const ForgetGates<Real> &d) {
   const Real above = 1 - Real(back.call.params.real("lower"));
   const Array<Real> k = back.call.k, lambda = back.call.lambda, d_k = back.d.k, d_lambda = back.d.lambda;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The binomial(D + p - 1, p) features whose inner product is a power: phi(x) . phi(y) = (x . y)^p. Each is a product of
-// p channels, times sqrt(p! / (m_1! ... m_D!)) if channel j occurs m_j times in it.
+// The binomial(D + p - 1, p) features whose inner product is a power: phi(x) . phi(y) = (x . y)^p. Each feature is a
+// product of p channels, times sqrt(p! / (m_1! ... m_D!)), where channel j occurs m_j times in the product.
 #pragma once
 #include "harness/device/math.hpp"
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A diagonal preconditioner of keys. It depends on decayed sums of the keys' squares, squashed into [1 / base, base]
-// (arXiv:2604.21100, as in fla/ops/precond_gated_delta_rule/naive.py). * is element-wise:
+// A diagonal preconditioner M_t of keys, computed from decayed sums A_t of the keys' squares, with elements in [1 /
+// base, base] (arXiv:2604.21100, as in fla/ops/precond_gated_delta_rule/naive.py). * is element-wise:
 //
 //   A_t = lambda_t * A_{t-1} + k_t * k_t,   p_t = k_t * M_t,   M_t = base^{-s(log(A_t + eps) - center)}
 //   s(r) = r / (1 + |r|)
@@ -32,7 +32,7 @@ template <class Real> struct Preconditioned {
   Array<Real> squares; // [B,H,T,Dk] A_t
 };
 
-/// Starts from A in row Dv of each head's state. `advance` writes the final A there.
+/// Starts from A in row Dv of each head's state. If `advance`, the final A is written to this row.
 template <class Real> Preconditioned<Real> precondition(const Call<Real> &call, bool advance) {
   const Preconditioned<Real> out{allocate(call, call.k.extent(0)), allocate(call, call.k.extent(0))};
   const HeadArrays<Real> arrays(call);
@@ -54,8 +54,8 @@ template <class Real> Preconditioned<Real> precondition(const Call<Real> &call, 
   return out;
 }
 
-/// From d_p, the gradient of the keys p, and from the gradient of the final A in row Dv of back.d.state: adds the
-/// gradient of k to back.d.k, and writes those of lambda and of the first A.
+/// Inputs: d_p, the gradient of the keys p, and the gradient of the final A, in row Dv of back.d.state. Adds the
+/// gradient of k to back.d.k, and writes the gradients of lambda and of the first A.
 template <class Real>
 void precondition_vjp(const BackwardCall<Real> &back, const Preconditioned<Real> &made, const Array<Real> &d_p) {
   const HeadArrays<Real> arrays(back.call);

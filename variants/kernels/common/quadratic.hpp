@@ -16,7 +16,7 @@ template <class Real> KOKKOS_FUNCTION void quadratic(const Real *x, int D, Real 
   }
 }
 
-/// d_x += the gradient with respect to x, from that of the features.
+/// Adds to d_x the gradient with respect to x, given the gradient with respect to the features.
 template <class Real>
 KOKKOS_FUNCTION void add_quadratic_pull(const Real *x, int D, Real factor, const Real *d_phi, Real *d_x) {
   const Real mixed = factor * math::sqrt(Real(2));

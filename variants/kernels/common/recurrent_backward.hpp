@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of layers that have no chunked backward pass, computed by the recurrence itself: S_t = f(S_{t-1}, x_t) and
-// o_t = g(S_t, x_t), step by step in both directions. The forward pass saves the state at the start of each segment of
-// about sqrt(T) steps. The backward pass recomputes the states of one segment at a time. This stores 2 sqrt(T) states
-// per head and runs two forward passes. Some layers can pass dS through a segment without the states; their segments
-// run in parallel (segments_backward.hpp).
+// Gradients of layers that have no chunked backward pass. The recurrence S_t = f(S_{t-1}, x_t), o_t = g(S_t, x_t) is
+// run step by step in both directions; x_t are all inputs of step t. The forward pass saves the state at the start of
+// each segment of about sqrt(T) steps. The backward pass recomputes the states of one segment at a time. This takes
+// memory for about 2 sqrt(T) states per head, and runs two forward passes. For some layers, the gradient dS passes
+// through a segment by a map that does not depend on the states; their segments run in parallel
+// (segments_backward.hpp).
 //
 // A layer supplies a step, a functor that has
 //   scratch()                                        number of reals of scratch memory
@@ -18,7 +19,7 @@
 
 namespace recollect::variants {
 
-/// Gradients at step t: o is an input, the others are outputs.
+/// Gradients at step t: the gradient of o is an input, all others are outputs.
 template <class Real> struct StepGradient {
   const Real *o;
   Real *q, *k, *v, *beta, *alpha, *lambda, *w; // null: the layer has no such input
@@ -35,7 +36,7 @@ template <class Number, class Step> struct StepsBack {
       : arrays(back.call), d_o(back.d.o), d_q(back.d.q), d_k(back.d.k), d_v(back.d.v), d_beta(back.d.beta),
         d_alpha(back.d.alpha), d_lambda(back.d.lambda), d_w(back.d.w), d_state(back.d.state), step(step) {}
 
-  /// Sizes, in reals, of `states` for that many steps and of `buffer`.
+  /// Sizes (in numbers) of `states` for `steps` steps, and of `buffer`.
   KOKKOS_FUNCTION size_t states_size(int steps) const { return size_t(steps + 1) * arrays.state_size; }
   KOKKOS_FUNCTION size_t buffer_size() const { return step.scratch(); }
 
@@ -51,8 +52,8 @@ template <class Number, class Step> struct StepsBack {
       team.barrier();
     }
   }
-  /// Gradients of the inputs of steps begin ... end - 1. On entry `dS` is the gradient of the state after them, on
-  /// return of the state before them.
+  /// Gradients of the inputs of steps begin ... end - 1. On entry, `dS` is the gradient of the state after these steps;
+  /// on return, of the state before them.
   KOKKOS_FUNCTION void back(const Team &team, const Head<Real> &h, int begin, int end, const Real *states, Real *dS,
                             Real *buffer) const {
     for (int t = end - 1; t >= begin; --t) {
@@ -116,7 +117,7 @@ private:
   }
 };
 
-/// Gradients of all inputs of the layer, from those of its outputs and of its final state.
+/// Gradients of all inputs of the layer, from the gradients of its outputs and of its final state.
 template <class Real, class Step>
 void recurrent_vjp(const std::string &label, const BackwardCall<Real> &back, const Step &step) {
   const Call<Real> &call = back.call;

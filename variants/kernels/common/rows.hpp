@@ -3,8 +3,8 @@
 // t, without a barrier. A variant supplies step(head, t, i, s), which updates row s of S with v_t[i] and returns
 // o_t[i].
 //
-// On a GPU a team computes 32 rows, one per thread, and keeps them in its scratch memory for the whole sequence. So the
-// layer's state is read once, with coalesced accesses, instead of with a stride at every step.
+// On a GPU a team computes 32 rows, one per thread, and keeps them in scratch memory for the whole sequence. So the
+// state is read from device memory once, with coalesced accesses, instead of at every step with a stride.
 #pragma once
 #include "harness/device/tile/tile.hpp"
 
@@ -38,7 +38,7 @@ template <class Real, class Step>
 void recurrent_rows(const std::string &label, const Call<Real> &call, const Step &step) {
   const int columns = call.state_shape.columns, Dv = call.shape.Dv, together = on_host ? Dv : 32,
             teams = (Dv - 1) / together + 1;
-  const bool in_place = on_host || call.state_shape.rows != Dv; // a step may need more of the state than its row of S
+  const bool in_place = on_host || call.state_shape.rows != Dv; // a step may need state rows that are not in S
   using Rows = RowRecurrence<Real, Step>;
   run<Real>({label, call.shape.heads() * teams, together, call.math}, *call.arena,
             in_place ? 0 : together * Rows::pitch(columns),

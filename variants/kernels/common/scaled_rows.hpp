@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows divided by a power of two near their largest element, so that no square overflows. This division is exact. No
-// square root is taken, so a layer that is smooth at a zero row stays smooth.
+// Divides each row by m, a power of two near its largest element, so that no square overflows. A division by a power of
+// two is exact. No square root is taken, so a layer that is smooth at a zero row stays smooth.
 #pragma once
 #include "harness/device/each_index.hpp"
 #include "variants/kernels/common/arrays.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradients of layers that pass the state's gradient dS backward by a linear map which depends on the inputs but not on
 // the states. The maps of all segments of a head are computed in parallel, and then dS is passed from segment to
-// segment. Finally all segments run their backward steps in parallel (recurrent_backward.hpp). Each starts from the dS
-// at its end and recomputes its states from the one saved at its start. A CPU passes dS by the same backward steps,
-// some rows per thread, so that results are bitwise equal in every schedule.
+// segment. Finally all segments run their backward steps in parallel (recurrent_backward.hpp). Each segment starts from
+// dS at its end, and recomputes its states from the state saved at its start. A CPU also passes dS through a segment by
+// the backward steps, some rows of dS per thread, so that results are bitwise equal in every schedule.
 #pragma once
 #include "harness/device/engine.hpp"
 #include "variants/kernels/common/recurrent_backward.hpp"
@@ -86,7 +86,7 @@ void segments_vjp(const std::string &label, const Call<Real> &call, const Backwa
   run_chunks(label, call, SegmentAdjoint<State, Pass, Step>{state, pass, {back, step}, starts}, true);
 }
 
-/// Most steps per segment. A team holds the states of all of them in memory.
+/// Most steps per segment: a team holds the states of all steps of its segment in memory.
 constexpr int longest_segment = 16;
 
 } // namespace recollect::variants

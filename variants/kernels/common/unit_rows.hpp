@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unit rows and the rows' lengths, for the whole range of the type. Squares of small elements underflow and those of
-// large ones overflow, so rows are first divided by their largest element.
+// Rows scaled to length 1, and the rows' lengths, for the whole range of the number type. Squares of small elements
+// would underflow and squares of large elements overflow, so rows are first divided by their largest element.
 #pragma once
 #include "harness/device/each_index.hpp"
 #include "variants/kernels/common/arrays.hpp"
@@ -28,7 +28,7 @@ template <class Real> KOKKOS_FUNCTION Real length_of(const Real *x, int n) {
   return unit * math::sqrt(sum[0]);
 }
 
-/// |x|, computed by the threads that share a row. Each takes the elements first, first + side ...
+/// |x|, computed by the threads that share a row. Each thread takes the elements first, first + side ...
 template <class Real> KOKKOS_FUNCTION Real row_length(const Real *x, int n, int first, int side) {
   Real largest = 0, sum = 0;
   for (int i = first; i < n; i += side) largest = math::fmax(largest, math::fabs(x[i]));
@@ -78,7 +78,7 @@ template <class Real> void unit_rows_vjp(const UnitRows<Real> &unit, const UnitR
       });
 }
 
-/// numerators / |x|, 0 where x = 0; without numerators 1 / |x|.
+/// numerators / |x|, or 1 / |x| if there are no numerators; 0 where x = 0.
 template <class Real>
 Array<Real> over_lengths(const Call<Real> &call, const UnitRows<Real> &unit, const Array<Real> &numerators) {
   const Array<Real> out = allocate(call, call.steps());

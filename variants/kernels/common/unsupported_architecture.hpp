@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels with matrix instructions call this in the code that is compiled for GPUs without them, in case it is started.
+// Kernels with matrix instructions are also compiled for GPUs without these instructions; there they only call this
+// function.
 #pragma once
 #include <Kokkos_Core.hpp>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A matrix A that is read through a map W(A). At every token it takes one step along the slope of a loss of its error
-// (the framework of Behrouz et al. 2025, arXiv:2504.13173):
+// A memory with the state A, a matrix, which is read as W(A). At every token, A takes one step against the gradient of
+// a loss of the error e_t (the framework of Behrouz et al. 2025, arXiv:2504.13173):
 //
 //   e_t = v_t - W(A_{t-1}) k_t
 //   A_t = alpha_t A_{t-1} + lr beta_t slope(e_t) k_t^T,   o_t = W(A_t) q_t
 //
-// A layer supplies its loss and its view. Both contain the barriers that they need:
+// A layer supplies the loss and the view W. Their functions contain the barriers that they need:
 //   loss.slope(team, h, t, e, g)           g = slope(e) [Dv]
 //   loss.pull(team, h, t, e, dg, de, d)    de from dg, and the gradients of those inputs that the loss reads
 //   view.see(team, n, A, buffer)             returns W [Dv,Dk], in `buffer`, or A itself if W = A
@@ -16,8 +16,8 @@
 
 namespace recollect::variants {
 
-/// term(0) + ... + term(n-1), summed in pieces, because the rounding of one sum over a whole matrix would grow like
-/// sqrt(n). Barriers inside.
+/// term(0) + ... + term(n-1). Partial sums are added at the end, because the rounding error of a single running sum
+/// over a whole matrix would grow like sqrt(n). Barriers inside.
 template <class Real, class Term> KOKKOS_FUNCTION Real total(const Team &team, int n, const Term &term) {
   constexpr int piece = 64;
   return reduce(
@@ -29,8 +29,8 @@ template <class Real, class Term> KOKKOS_FUNCTION Real total(const Team &team, i
       [](Real a, Real b) { return a + b; });
 }
 
-/// x as a constant, without a derivative. For a scale that cancels: its derivative would leave only rounding on the
-/// tape.
+/// x as a constant, without a derivative. Use it for a scale that cancels in the result: derivatives through the scale
+/// would only add rounding errors.
 template <class Real> KOKKOS_FUNCTION Real constant(Real x) { return Real(double(x)); }
 
 /// W = A.
@@ -51,7 +51,7 @@ template <class Number, class Loss, class View> struct MatrixMemory {
 
   KOKKOS_FUNCTION int size() const { return Dv * Dk; }
 
-  /// A_t. Scratch: e and g [Dv].
+  /// Writes A_t to `next`. Scratch: e and g [Dv].
   KOKKOS_FUNCTION void write(const Team &team, const Head<Real> &h, int t, const Real *W, const Real *A, Real *next,
                              Real *e) const {
     const int F = Dk;
@@ -114,7 +114,7 @@ template <class Number, class Loss, class View> struct MatrixMemory {
                d_step = total<Real>(team, V, [=](int i) { return g[i] * along[i]; });
     once(team, [=] { *d.alpha = d_keep, *d.beta = rate * d_step; });
     team.barrier();
-    each(team, V, [=](int i) { along[i] *= step; }); // now dg
+    each(team, V, [=](int i) { along[i] *= step; }); // `along` is dg from here on
     each(team, n, [=](int i) { dA[i] *= keep; });
     team.barrier();
     loss.pull(team, h, t, e, along, de, d);
@@ -132,7 +132,7 @@ void train_matrix(const std::string &label, const Call<Real> &call, const Memory
   each_head(label, call, memory.size() + 2 * size_t(call.shape.Dv), memory);
 }
 
-/// Descriptor fields that such layers share.
+/// Descriptor fields that all layers with a matrix memory share.
 inline Variant matrix_memory_variant() {
   Variant v;
   v.family = "online nonlinear";

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// A two-layer network as memory, M(x) = sum_j a_j(x) act(b_j . x), trained by gradient descent with momentum and decay:
+// A two-layer network as memory, M(x) = sum_j a_j act(b_j . x), trained by gradient descent with momentum and decay:
 //
 //   Z_t = eta_t Z_{t-1} - lr beta_t grad,   M_t = alpha_t M_{t-1} + Z_t
 //
-// (Behrouz et al. 2024, arXiv:2501.00663, Eq 13-14). grad is the gradient of 1/2 |read(k_t) - v_t|^2 at M_{t-1}. State:
-// row j < width holds hidden unit j, its input weights b_j (Dk) and its output weights a_j (Dv). With momentum, as many
-// rows of Z follow. Without momentum (eta = 0), Z is minus the gradient step alone. eta_t is eta times lambda_t's first
-// channel.
+// (Behrouz et al. 2024, arXiv:2501.00663, Eq 13-14). grad is the gradient of 1/2 |read(k_t) - v_t|^2 with respect to M,
+// at M_{t-1}. Row j < width of the state holds hidden unit j: its input weights b_j (Dk) and its output weights a_j
+// (Dv). With momentum, the `width` rows of Z follow. Without momentum (eta = 0), Z_t = - lr beta_t grad is not stored.
+// eta_t is eta times the first channel of lambda_t.
 //
-// Minibatch form: the gradients of n tokens are taken at the state M', Z' before them. Then M_t is linear in M', Z' and
-// the gradients,
-//   M_t = c_t M' + d_t Z' - sum_{s<=t} w(t,s) lr beta_s grad_s,   c, d, w from the scalar recurrence above,
-//   and since each gradient is an outer product, reads are matrix products of [n,n] weights: the hidden units of q_t
-//   are
+// Minibatch form: the gradients of n tokens are computed at M' and Z', the state before these tokens. Then M_t is
+// linear in M', Z' and the gradients:
+//
+//   M_t = c_t M' + d_t Z' - sum_{s<=t} w(t,s) lr beta_s grad_s
+//
+// with c, d and w from the same recurrence with numbers in place of M and Z. Each gradient is an outer product, so reads are matrix products with [n,n] weights. The
+// inputs of the hidden units for q_t are
+//
 //   B_t q_t = c_t B' q_t + d_t Z' q_t - sum_s w(t,s) (q_t . k_s) lr beta_s dh_s, and likewise for the second layer.
 #pragma once
 #include "variants/kernels/online/online_memory.hpp"
@@ -100,7 +103,7 @@ template <class Real, class Act, class Read> struct TrainOneByOne {
   }
 };
 
-/// Minibatch form: gradients are taken at the state before each batch of b steps.
+/// Minibatch form: gradients are computed at the state before each batch of b steps.
 template <class Real, class Act, class Read> struct TrainByBatches {
   MlpMemory<Real, Act, Read> m;
   int batch;
@@ -115,7 +118,7 @@ template <class Real, class Act, class Read> struct TrainByBatches {
                          b = batch; // products of these exceed 2^31
     const MlpMemory<Real, Act, Read> memory = m;
     Real *M = head.state, *Z = m.momentum ? M + W * row : nullptr;
-    Real *BT = head.work, *A = BT + Dk * W, *ZT = A + Dv * W; // transposes: B^T [Dk,W], A [Dv,W], Z's input part [Dk,W]
+    Real *BT = head.work, *A = BT + Dk * W, *ZT = A + Dv * W; // B^T [Dk,W], A [Dv,W], Z's input weights [Dk,W]
     Real *h = ZT + Dk * W, *a = h + b * W, *dh = a + b * W, *hq = dh + b * W, *aT = hq + b * W; // [n,W], aT [W,n]
     Real *e = aT + b * W, *w = e + b * Dv, *G = w + b * b, *kT = G + b * b, *y = kT + b * Dk,
          *yZ = y + b * Dv; // [n,Dv]; w and G [n,n], [Dk,n], [n,Dv]
@@ -131,7 +134,7 @@ template <class Real, class Act, class Read> struct TrainByBatches {
       if (Z) tile::transpose(team, W, Dk, Z, row, ZT, W);
       tile::transpose(team, n, Dk, k, Dk, kT, n);
       each(team, n + 1,
-           [=](int s) { // column s of w (or c and d): what a unit gradient at s adds to later M' and Z'
+           [=](int s) { // column s of w (or c and d): M and Z at later steps, for a unit gradient at s
              Real weight = 0, impulse = 1, from_state = 1, from_momentum = 0;
              for (int t = 0; t < n; ++t) {
                const Real keep = alpha ? alpha[t] : Real(1), eta = memory.kept_momentum(lambda, Dk, t);

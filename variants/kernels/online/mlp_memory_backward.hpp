@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of mlp_memory.hpp's definition, step by step (recurrent_backward.hpp). Let [b_j, a_j] be the rows of
-// M_{t-1}, h = B k_t, a = act(h), e the loss's gradient at A^T a, u = A e and s = act'(h). The step is G_j = [u_j s_j
-// k_t, a_j e]. With D the gradient of what is added to M, D_b its input part and D_a its output part:
+// Gradients of mlp_memory.hpp's definition, step by step (recurrent_backward.hpp). B and A have the b_j and a_j of
+// M_{t-1} as rows. Let h = B k_t, y = A^T act(h), e the loss's gradient with respect to y, u = A e, s = act'(h), and
+// from here on a = act(h). The gradient with respect to row j of M is G_j = [u_j s_j k_t, a_j e]. `step` is lr beta_t
+// and `keep` alpha_t. D is the gradient of Z_t; the indices b and a mean the parts for B and for A:
 //
 //   dG = - step D,   d step = - <D, G>,   d keep = <dM_t, M_{t-1}>,   d eta = <D, Z_{t-1}>
 //   du_j = s_j (dG_b k_t)_j,   da_j = (dG_a e)_j,   dk_t = dG_b^T (u s),   de = dG_a^T a + A^T du

@@ -5,8 +5,8 @@
 
 namespace recollect::variants {
 
-/// Computes with the powers of U = A / largest |A_ij|. U's largest element is 1, so that their sum neither overflows
-/// nor underflows.
+/// Computes with U = A / largest |A_ij|. U's largest element is 1, so that the sum of its powers |U_ij|^r neither
+/// overflows nor underflows.
 struct NormedView {
   int r;
   template <class Real> KOKKOS_FUNCTION Real power(Real x, int n) const {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Omega rule on a matrix: at every token, one gradient step on the sum of the losses of the last c tokens, all at
-// the state before the step.
+// The Omega rule on a matrix: at every token, one gradient step on the sum of the losses of the last c tokens. All c
+// losses are evaluated at the state before the step.
 //
 //   e_i = v_i - S_{t-1} k_i,   i = t-c+1 ... t
 //   S_t = alpha_t S_{t-1} + eta sum_i beta_i e_i k_i^T,   o_t = S_t q_t
 //
 // The state has Dk + c - 1 columns. Row i < Dv holds row i of S, then channel i of the last c - 1 values, the oldest
-// first. Below are rows for the last c - 1 keys; each has the key's step size beta, and zeros in the other columns. An
-// entry with step size 0 is empty.
+// first. One row for each of the last c - 1 keys follows: the key, its step size beta, and zeros. A step size of 0
+// means that there is no such token yet.
 #pragma once
 #include "variants/kernels/common/columns.hpp"
 #include "variants/kernels/common/recurrent_backward.hpp"
@@ -21,7 +21,8 @@ template <class Real> struct OmegaRule {
   KOKKOS_FUNCTION int pitch() const { return Dk + past; }
   KOKKOS_FUNCTION size_t errors_size() const { return size_t(Dv) * (past + 1); }
   KOKKOS_FUNCTION size_t scratch() const { return 2 * errors_size() + size_t(past + 1) * (Dk + 1); }
-  // Token p of the window that ends at step t, counted from the oldest: p = 0 ... past, where p = past is step t's own.
+  // Token p of the window that ends at step t, counted from the oldest: p = 0 ... past; p = past is the token of step
+  // t.
   KOKKOS_FUNCTION const Real *key(const Head<Real> &h, int t, const Real *state, int p) const {
     return p < past ? state + size_t(Dv + p) * pitch() : h.k(t);
   }
@@ -102,7 +103,7 @@ template <class Real> struct OmegaRule {
       for (int p = 0; p < c; ++p) sum -= step(h, t, before, p) * along[i * c + p] * key(h, t, before, p)[j];
       *s = sum;
     });
-    each(team, Dv, [=, *this](int i) { // a value is used once, and passed on until it is the oldest
+    each(team, Dv, [=, *this](int i) { // a value's gradient is the sum over all steps whose window contains it
       Real *passed = dS + size_t(i) * row + Dk;
       const auto used = [=, *this](int p) { return step(h, t, before, p) * along[i * c + p]; };
       d.v[i] = used(past) + (past > 0 ? passed[past - 1] : Real(0));

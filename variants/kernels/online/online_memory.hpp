@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memories that are small networks, trained by one gradient step per token (Sun et al. 2024, arXiv:2407.04620). A
 // reading turns the network's last layer y into a read, and the loss 1/2 |read(k) - v|^2 into a gradient e with respect
-// to y. Its backward passes compute d_y from d_out and add to d_x; or compute d_y and d_v from d_e and add to d_k. d_y
-// may be the same array as d_out or d_e.
+// to y. A reading has two backward passes. That of the read computes d_y from d_out, and adds to d_x. That of the
+// gradient e computes d_y and d_v from d_e, and adds to d_k. d_y may be the same array as d_out or d_e.
 #pragma once
 #include "harness/device/tile/transposed.hpp"
 
@@ -58,15 +58,15 @@ template <class Real> struct NormedResidualRead {
       e[c] = m.inverse * (g - mean - n * along);
     }
   }
-  /// Gradient of y from d_n, with n = norm(y): d_y = inverse (d_n - mean(d_n) - n mean(d_n n)). `gradient` applies the
-  /// same symmetric matrix.
+  /// With n = norm(y): d_y = inverse (d_n - mean(d_n) - n mean(d_n n)) =: L d_n, with a symmetric matrix L. gradient()
+  /// computes e = L g with the same L.
   KOKKOS_FUNCTION void read_vjp(int Dk, int Dv, const Real *y, const Real *d_out, Real *d_y, Real *d_x) const {
     const Moments m = moments(Dv, y);
     for (int c = 0; c < Dv && c < Dk; ++c) d_x[c] += d_out[c];
     through_norm(Dv, m, y, d_out, Real(0), d_y);
   }
-  /// Backward pass of e = L g, where L is that matrix: d_g = L d_e. L contains n, which adds d_n = - (mean(g n) d_e +
-  /// mean(d_e n) g) inverse. It also contains `inverse`, whose gradient adds - inverse n mean(d_e e) to d_y.
+  /// Backward pass of e = L g, with L of read_vjp(): d_g = L d_e. L depends on n, which adds d_n = - (mean(g n) d_e +
+  /// mean(d_e n) g) inverse. L also depends on `inverse`, which adds - inverse n mean(d_e e) to d_y.
   KOKKOS_FUNCTION void gradient_vjp(int Dk, int Dv, const Real *k, const Real *v, const Real *y, const Real *d_e,
                                     Real *d_y, Real *d_k, Real *d_v) const {
     const Moments m = moments(Dv, y);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gates of slots that keep weighted means (abc.cpp). With z_t = log sum_{i<=t} e^{w_i}, a slot keeps the share
-// lambda_t = e^{z_{t-1} - z_t} of its content and adds the new one with the share 1 - lambda_t = e^{w_t - z_t}. One
-// thread computes all steps of one slot.
+// The gates of slots that keep weighted means (abc.cpp). With z_t = log sum_{i<=t} e^{w_i}, a slot multiplies its
+// content by lambda_t = e^{z_{t-1} - z_t}, and adds the new key and value with the weight 1 - lambda_t = e^{w_t - z_t}.
+// One thread computes all steps of one slot.
 #pragma once
 #include "variants/kernels/common/arrays.hpp"
 
@@ -9,8 +9,8 @@ namespace recollect::variants {
 
 constexpr double no_weights = -1e30; // z before the first step: e^z is 0
 
-/// The equivalent call of gated slot attention. It starts from the z in row Dv + Dk of each head's state; `advance`
-/// writes the last z there.
+/// The equivalent call of gated slot attention. z starts from row Dv + Dk of each head's state; if `advance`, the last
+/// z is written to this row.
 template <class Real> Call<Real> gated_by_means(const Call<Real> &call, bool advance) {
   Call<Real> out = call;
   out.lambda = allocate(call, call.w.extent(0)), out.w = allocate(call, call.w.extent(0));
@@ -25,7 +25,7 @@ template <class Real> Call<Real> gated_by_means(const Call<Real> &call, bool adv
         for (int t = 0; t < h.T; ++t) {
           const size_t at = (h.index * h.T + t) * Dk + m;
           const Real w = h.w(t)[m];
-          const bool more = w > z; // than all before
+          const bool more = w > z; // w exceeds z, the log of the sum of all earlier weights
           const Real share = math::exp(more ? z - w : w - z), sum = 1 + share;
           keeps(at) = (more ? share : Real(1)) / sum, adds(at) = (more ? Real(1) : share) / sum;
           z = (more ? w : z) + math::log(sum);
@@ -35,8 +35,9 @@ template <class Real> Call<Real> gated_by_means(const Call<Real> &call, bool adv
   return out;
 }
 
-/// From the gradients of both shares (slots.d.lambda, slots.d.w) and of the last z (in back.d.state), computes the
-/// gradients of w and of the first z. The shares are the sigmoids of z_{t-1} - w_t and of w_t - z_{t-1}.
+/// From the gradients of lambda_t and 1 - lambda_t (slots.d.lambda, slots.d.w) and of the last z (in back.d.state),
+/// computes the gradients of w and of the first z. lambda_t is the sigmoid of z_{t-1} - w_t, and 1 - lambda_t the
+/// sigmoid of w_t - z_{t-1}.
 template <class Real> void mean_gates_vjp(const BackwardCall<Real> &back, const BackwardCall<Real> &slots) {
   const HeadArrays<Real> arrays(back.call);
   const Array<Real> keeps = slots.call.lambda, adds = slots.call.w, d_keeps = slots.d.lambda, d_adds = slots.d.w,

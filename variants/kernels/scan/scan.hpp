@@ -4,14 +4,14 @@
 //
 // Pairs (decay, write) compose associatively (Blelloch 1990; Mamba, Gu and Dao 2023). So a chunk is summarised by the
 // end state that it reaches from zero, and by the product of its decays. Decays are multiplied; their logarithms are
-// never added. The output phase of a chunk computes all its states, so in the streaming schedule it is the only phase.
-// A CPU always uses that schedule; its threads process rows of the state independently.
+// never added. The output phase computes the states of all steps of a chunk, so the streaming schedule needs no other
+// phase. A CPU always uses the streaming schedule, and its threads process rows of the state independently.
 #pragma once
 #include "harness/device/engine.hpp"
 
 namespace recollect::variants {
 
-/// A state whose elements each advance by a chunk independently of the others.
+/// A state whose elements advance by a chunk independently of each other.
 template <class Number> struct ScanState {
   using Real = Number;
   static constexpr bool elementwise = true;
@@ -103,7 +103,7 @@ template <class Number, class Rule> struct ScanAlgebra : ScanState<Number> {
     });
   }
 
-  /// Computes the chunk's outputs. Unless it is null, `after` receives the state at the chunk's end.
+  /// Computes the chunk's outputs. If `after` is not null, it receives the state at the chunk's end.
   RECOLLECT_IN_LINE void chunk_output(const Team &team, const Chunk &c, const Summary &, const Real *before,
                                       Real *after, const Reading &x) const {
     const Head<Real> h = arrays.head(c.head);
@@ -177,7 +177,7 @@ template <class Number, class Rule> struct ScanAlgebra : ScanState<Number> {
   }
 
 private:
-  static constexpr int patch_rows = 4, patch_columns = 2; // part of the state in a GPU thread's registers
+  static constexpr int patch_rows = 4, patch_columns = 2; // the patch of the state in a GPU thread's registers
   /// Calls body(first row, first column, side) for patches of the state. A row of threads shares a patch: its rows are
   /// i, i + 1 ..., and of its columns each thread takes j, j + side ... Adjacent patches are processed in order.
   template <class Body> KOKKOS_FUNCTION void each_patch(const Team &team, const Body &body) const {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of scan.hpp's layers. They are computed element by element, as is the state:
+// Gradients of scan.hpp's layers. Like the state S, its gradient is computed element by element; D(t,s) is the product
+// of the decays of steps s + 1 ... t, and steps of a chunk are 1 ... C:
 //
 //   dS_0 = D(C,0) dS_C + sum_t D(t,0) do_t read_t
 #pragma once
@@ -15,7 +16,7 @@ template <class Number, class Rule> struct ScanSaving : ScanAlgebra<Number, Rule
   RECOLLECT_IN_LINE void chunk_output(const Team &team, const Chunk &c, const typename Base::Summary &chunk,
                                       const Number *before, Number *after, const typename Base::Reading &x) const {
     Base::copy(team, this->state_size(), before, this->own(starts.of(c)));
-    if (after) Base::chunk_output(team, c, chunk, before, after, x); // nothing else carries the state
+    if (after) Base::chunk_output(team, c, chunk, before, after, x); // no other phase computes `after`
   }
   static constexpr bool keeps_start = true;
   const ChunkStates<Number> &saved_states() const { return starts; }

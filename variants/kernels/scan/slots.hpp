@@ -2,8 +2,9 @@
 // Softmax attention to slots that keep running means of keys and values (gated_slot_attention.cpp, abc.cpp). The state
 // starts with V transposed [Dv,Dk], one column per slot, followed by K [Dk,Dk], one row per slot.
 //
-// In the chunked form a scan computes the logits, because each row of K has the decay of its slot. The outputs are a
-// decayed sum, whose queries are the softmax p of the logits, and whose keys are the slots' writes.
+// In the chunked form, a scan (scan.hpp) computes the logits, because each row of K has its own decay. The outputs are
+// those of a gated recurrence for V, with p, the softmax of the logits, as queries and the write factors of the slots
+// as keys.
 #pragma once
 #include "variants/kernels/attention/online_softmax.hpp"
 #include "variants/kernels/chunked/gated_recurrence_backward.hpp"
@@ -75,7 +76,7 @@ void copy_keys(const Shape &s, const Array<Real> &state, const Array<Real> &K, b
         back ? whole = K(i) : K(i) = whole;
       });
 }
-/// The call that runs K's recurrence: a layer with Dk values, whose w is what is added to the slots.
+/// The call that runs K's recurrence: its values have Dk channels, and its w is slot_writes().
 template <class Real> Call<Real> keys_call(const Call<Real> &call) {
   Call<Real> keys = call;
   keys.shape.Dv = call.shape.Dk;
@@ -97,8 +98,7 @@ template <class Real> struct SoftmaxRows {
     for (int m = 0; m < slots; ++m) own[m] /= mass;
   }
 };
-/// Runs K's recurrence. Returns the recurrence that reads V: its queries are p, and its keys what is added to the
-/// slots.
+/// Runs K's recurrence. Returns the recurrence of V, with queries p and keys slot_writes().
 template <class Real> GatedRecurrence<Real> read_of(const Call<Real> &keys) {
   chunked_scan("slots::logits", keys, slot_keys(keys));
   parallel_loop("slots::softmax", keys.steps(), SoftmaxRows<Real>{keys.shape.Dk, keys.o});
@@ -110,8 +110,9 @@ template <class Real> void slots_chunked(const std::string &label, const Call<Re
   copy_keys(call.shape, call.state, keys.state, true);
 }
 
-/// One step: after dK_t += scale dp_t q_t^T, dq_t = scale K_t^T dp_t, dk_t = dK_t^T w_t and dw_t = dK_t k_t. d lambda_t
-/// is the product of each row of dK_t with that of K_{t-1}. Then dK_{t-1} = diag(lambda_t) dK_t.
+/// One step, with dp_t the gradient of the logits: dK_t += scale dp_t q_t^T, dq_t = scale K_t^T dp_t, dk_t = dK_t^T w_t
+/// and dw_t = dK_t k_t. Element r of d lambda_t is the inner product of row r of dK_t and row r of K_{t-1}. Then
+/// dK_{t-1} = diag(lambda_t) dK_t.
 template <class Real> struct SlotsBack {
   int D;
   Real scale;
