@@ -8,9 +8,9 @@
 // exp(z/tau); softmax is exp(z/tau) divided by its sum over i < t in kappa1 and over i <= t in kappa2 (000 Eq 94-95
 // with the indices of Z^(1), Z^(2) corrected to exp(k_i.k_t) and exp(k_i.q_t)); relu is max(0, z).
 //
-// Both similarities are linear by default. With w = k and unit keys that is DeltaNet, whose writes contract at scale =
-// tau = 1. There exp has kappa(k,k) = e > 2 and diverges, softmax over unit keys is nearly uniform, and round needs
-// coherence below 1/8.
+// Both similarities are linear by default. With w = k and unit keys, the layer is then DeltaNet, whose writes contract
+// at scale = tau = 1. With these settings, exp has kappa(k,k) = e > 2 and diverges, softmax is nearly uniform, and
+// round needs coherence below 1/8.
 //
 // Groups (000 Eq 111): kappa1 becomes sum_j a_j kappa1(k_i, w^j_t) with w^j = j w. If a_1 ... a_G are not given, the
 // sum is fitted to z at z = -1, 0, 1, 2 (000 E.2) by least squares of minimum norm. Four groups of exp fit all four

@@ -4,8 +4,8 @@
 //
 //   o_t = sum_{i<=t} p(t,i) v_i,   p(t,i) ~ exp(scale q_t . k_i) prod_{j=i+1..t} alpha_j,   scale = 1/sqrt(Dk)
 //
-// normalised over i <= t, so that alpha = 1 is softmax attention. A sink adds exp(sink) to the sum of the weights. No
-// gate decays this term, and its value is 0 (fla's fla/ops/attn/parallel.py, sink_bias). No finite state. Cost of token
+// normalised over i <= t, so that alpha = 1 is softmax attention. A sink adds exp(sink) to the sum of the weights, and
+// 0 to the output. No gate decays this term (fla's fla/ops/attn/parallel.py, sink_bias). No finite state. Cost of token
 // t: 2 t (Dk + Dv) flops and t exponentials. The parallel form adds sums of log alpha to the logits. These are
 // compensated sums in double, because a short product late in a long sequence is a small difference of large sums.
 //
@@ -16,8 +16,7 @@
 //            = sum_{t>=s} sum_{i<s} x_ti (do_t . v_i - do_t . o_t),
 //              x_ti = exp(scale q_t . k_i + sum_{j=i+1..t, j!=s} log alpha_j - m_t)
 //
-// The second form is used for alpha_s = 0. There only pairs without another gate of 0 between them contribute; the
-// terms of all others are 0.
+// The second form is used if alpha_s = 0. Then a pair (t,i) contributes only if no other gate between i and t is 0.
 #include "variants/kernels/attention/backward.hpp"
 #include "variants/kernels/attention/crossing_sums.hpp"
 #include <cmath>
@@ -66,7 +65,8 @@ template <class Real> struct Recurrent {
   }
 };
 
-/// The logit from running sums. log alpha is summed as high + low; gates of 0 are counted instead.
+/// The logit, computed from running sums. The sum of log alpha is high + low; gates of 0 are left out of this sum and
+/// counted.
 template <class Real> struct ForgettingBySums {
   Real scale, sink_logit;
   int T;
@@ -77,10 +77,10 @@ template <class Real> struct ForgettingBySums {
   KOKKOS_FUNCTION Real operator()(size_t head, int t, int i, Real qk) const {
     return closed(head, t, i) > 0 ? -Real(HUGE_VAL) : open(head, t, i, qk);
   }
-  /// The derivative with respect to the logit itself. The scale is applied later, because gates need the gradient
-  /// without it.
+  /// The derivative of the logit with respect to scale q_t . k_i. The scale is applied later, because gates need the
+  /// gradient without the scale.
   KOKKOS_FUNCTION Real slope(size_t, int, int, Real, Real) const { return 1; }
-  /// The logit without gates of 0.
+  /// The logit if gates of 0 were 1.
   KOKKOS_FUNCTION Real open(size_t head, int t, int i, Real qk) const {
     const size_t now = head * T + t, then = head * T + i;
     return scale * qk + Real((high(now) - high(then)) + (low(now) - low(then)));

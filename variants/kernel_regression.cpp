@@ -4,9 +4,10 @@
 //
 //   o_t = V_t^T (kappa(K_t, K_t) + ridge I)^{-1} kappa(K_t, q_t),   kappa(x, y) = exp(scale x . y) or scale x . y
 //
-// The prefix's matrix is factorised as L diag(d) L^T, one row (recurrent) or C rows (chunked, blocked substitution) at
-// a time; with rows a = L^{-1} V and y = L^{-1} kappa(K_t, q_t), o_t = sum_i (y_i / d_i) a_i. No finite state: L [T,T]
-// per head. Cost at step t: recurrent 2 t^2 + t (4 Dk + 4 Dv); chunked the same flops, as matrix products.
+// The matrix of the prefix is factorised as L diag(d) L^T. The recurrent form computes one row of L at a time, and the
+// chunked form C rows by blocked substitution. Let a = L^{-1} V_t with rows a_i, and y = L^{-1} kappa(K_t, q_t). Then
+// o_t = sum_i (y_i / d_i) a_i. No finite state: L is [T,T] per head. Cost at step t: 2 t^2 + t (4 Dk + 4 Dv) flops in
+// both forms; the chunked form computes them as matrix products.
 #include "harness/device/tile/transposed.hpp"
 #include "harness/numerics/element_response.hpp"
 #include "variants/kernels/attention/similarity.hpp"
@@ -146,13 +147,13 @@ template <class Real> void chunked(const Call<Real> &call) {
             Chunked<Real>{factor_of(call)});
 }
 
-/// Let M_t be the prefix's matrix, x_t = M_t^{-1} kappa(K_t, q_t) and y_t = M_t^{-1} V_t do_t. They are the columns t
-/// of X and Y, with zeros from row t + 1 on. The factor of a prefix is a leading block of the last factor, so one
+/// Let M_t be the matrix of the prefix, x_t = M_t^{-1} kappa(K_t, q_t) and y_t = M_t^{-1} V_t do_t. X and Y have x_t
+/// and y_t as columns, with zeros from row t + 1 on. The factor of M_t is a leading block of the factor of M_T, so one
 /// factorisation serves all t:
 ///
 ///   dV = X dO,   d kappa(K, Q) = Y,   dM = - Y X^T
 ///
-/// Scratch of a head: that of the forward pass, then flipped L, X and Y [T,T]; dM is stored in place of L.
+/// Scratch of a head: the scratch of the forward pass, then flipped L, X and Y [T,T]; dM overwrites L.
 template <class Real> struct ChunkedBack {
   Factor<Real> factor;
   Array<Real> d_o, d_q, d_k, d_v;
@@ -188,7 +189,7 @@ template <class Real> struct ChunkedBack {
     tile::gemm(team, T, V, T, Real(1), tile::rows<Real>(X, T), tile::rows(dO, V), Real(0), d_v.data() + values, V);
     tile::gemm(team, T, T, T, Real(-1), tile::rows<Real>(Y, T), tile::transposed<Real>(X, T), Real(0), L, T);
     team.barrier();
-    each_cell(team, T, T, [=](int i, int j) { // gradients in k_i . k_j and in k_i . q_j
+    each_cell(team, T, T, [=](int i, int j) { // gradients with respect to k_i . k_j and k_i . q_j
       const size_t at = size_t(i) * T + j;
       const Real both = L[at] + L[size_t(j) * T + i]; // 0 where the kernel overflows: the pivot divides by infinity
       flipped[at] = both == 0 ? Real(0) : both * factor.slope(k + size_t(i) * F, k + size_t(j) * F, F);
@@ -206,8 +207,8 @@ template <class Real> void backward(const BackwardCall<Real> &back) {
             ChunkedBack<Real>{factor_of(call), back.d.o, back.d.q, back.d.k, back.d.v});
 }
 
-/// Response of the last read to changes of the kernel matrix's elements. One read suffices: every earlier matrix is a
-/// principal submatrix of the last.
+/// Response of the last output to changes of the kernel matrix's elements. The last output suffices, because every
+/// earlier matrix is a principal submatrix of the last matrix.
 double condition(const Sequence &s, const Params &p) {
   const Shape &n = s.shape;
   const double scale = p.real_or("scale", 1 / std::sqrt(double(n.Dk)));

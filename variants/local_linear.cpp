@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Local polynomial regression at every query: it weights pairs like softmax attention, but fits slopes too (003 Eq
-// 48-54, p = `order`).
+// Local polynomial regression of degree p = `order` at every query (003 Eq 48-54). Pairs are weighted as in softmax
+// attention, but the fit also has slopes.
 //
 //   s_i = exp(-|k_i - q_t|^2 / bandwidth),   bandwidth = 2 sqrt(Dk)
 //   x_i = d (p = 2: d and all d_a d_b, a <= b) with d = k_i - q_t
 //   M0, M1 = argmin sum_{i<=t} s_i |v_i - M0 - M1 x_i|^2 + ridge |M1|^2
 //   o_t = M0 = vbar - M1 xbar,   M1 = cov(v, x) (cov(x, x) + ridge / sum s)^{-1},   bars and covariances weighted by s
 //
-// Only the slopes have a ridge (003 has none): without it the equations are singular up to t = Dk, and a penalised
-// constant would violate Eq 54. No finite state. Cost of token t for p = 1: t Dk (Dk + 2 Dv) + Dk^3 / 3 flops. Parallel
-// form: one tiled attention with the values x and x v^T computes their weighted moments about the head's first key;
-// moving the origin to q_t is a linear map. It needs O(T n (n/2 + Dv)) memory. If a query is far from the first key
-// compared with the spread of its neighbours, the form reads all keys again.
+// 003 has no ridge, but without a ridge the equations are singular up to t = Dk. Only the slopes have a ridge, because
+// a penalised constant would violate Eq 54. No finite state. Cost of token t for p = 1: t Dk (Dk + 2 Dv) + Dk^3 / 3
+// flops. Parallel form: a single attention, computed in tiles, sums the weighted moments about the head's first key; a
+// linear map moves their origin to q_t. With n elements in x_i, this takes O(T n (n/2 + Dv)) memory. If a query is far
+// from the first key compared with the spread of its neighbours, its moments are computed again from all keys.
 #include "harness/numerics/element_response.hpp"
 #include "variants/kernels/attention/local_moments.hpp"
 #include "variants/kernels/common/columns.hpp"
@@ -108,9 +108,9 @@ template <class Real> void parallel(const Call<Real> &call) {
                           call.v, call.o});
 }
 
-/// Let g_i = do_t . v_i. Then do_t . o_t is the constant of the weighted fit of g_i; its slopes are b = M^{-1} cov(x,
-/// g), M = cov(x, x) + ridge / sum s. With w = M^{-1} xbar, residuals r_i = g_i - gbar - b . (x_i - xbar), and c_i = 1
-/// - w . (x_i - xbar):
+/// Let g_i = do_t . v_i. Then do_t . o_t is the constant of the weighted fit of the g_i, and b = M^{-1} cov(x, g) are
+/// the slopes of this fit, with M = cov(x, x) + ridge / sum s. Let p_i = s_i / sum s, w = M^{-1} xbar, r_i = g_i - gbar
+/// - b . (x_i - xbar) the residuals, and c_i = 1 - w . (x_i - xbar). Then
 ///
 ///   dg_i = p_i c_i,   d log s_i = p_i c_i r_i,   dx_i = - p_i (r_i w + c_i b)
 ///
@@ -196,8 +196,8 @@ template <class Real> void backward(const BackwardCall<Real> &back) {
       Kernel{basis, bandwidth_param(call), Real(call.params.real("ridge")), back.d.o, back.d.q, back.d.k, back.d.v});
 }
 
-/// Response of the reads o_t = vbar - cov(v, x) M^{-1} xbar to changes of the elements of M and of vbar: the largest
-/// over heads and steps, in units of the largest |o|.
+/// Response of the outputs o_t = vbar - cov(v, x) M^{-1} xbar to changes of the elements of M and of vbar, divided by
+/// the largest |o|. Returns the largest value over heads and steps.
 double condition(const Sequence &s, const Params &p) {
   const Shape &shape = s.shape;
   const Basis basis{p.integer("order"), shape.Dk};

@@ -5,16 +5,15 @@
 //   S_t = S_{t-1} + (v_t - S_{t-1} k_t) k_t^T d_t / (1 + d_t |k_t|^2),   d_t = delta beta_t
 //   o_t = S_t q_t
 //
-// In the limit d -> infinity it is NLMS. It is computed with x = k / m and g = d m^2 / (1 + d |k|^2), where m is a
-// power of two, 1 or about the largest |k_j|:
+// In the limit d -> infinity the layer is NLMS. The recurrence is computed with x_t = k_t / m and g_t = d_t m^2 / (1 +
+// d_t |k_t|^2), where m is a power of two: 1, or about the largest element of |k_t|:
 //
 //   S_t = S_{t-1} + (v_t / m - S_{t-1} x_t) x_t^T g_t,   g_t = d_t / (1 / m^2 + d_t |x_t|^2)
 //
 // Then no length of k_t overflows, and a length whose square underflows is negligible compared with 1 / d. m has no
-// effect on the result. There is no root and no division by |k|, because the layer is smooth at k = 0 and d = 0. The
-// published layer (Liu et al. 2024, arXiv:2407.14207) replaces k k^T by its diagonal; this is the form of 003. State:
-// Dv x Dk.
-// Cost per token: recurrent 6 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
+// effect on the result. No square root is taken, and nothing is divided by |k|, so that gradients stay smooth at k = 0
+// and d = 0. The published layer (Liu et al. 2024, arXiv:2407.14207) replaces k k^T by its diagonal; this file follows
+// 003. State: Dv x Dk. Cost per token: recurrent 6 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
 #include "variants/kernels/chunked/delta_rule_backward.hpp"
 #include "variants/kernels/chunked/delta_variant.hpp"
 #include "variants/kernels/common/rows.hpp"

@@ -7,10 +7,10 @@
 //   o_t[i] = sum_j S_t[i,j] q_t[j]
 //   Delta_t[i] = beta_t softplus(bias_i + w_t[i mod Dk])
 //
-// w is the data-dependent part before the softplus. Without w, the biases give Delta from dt_min to dt_max, equally
-// spaced in its logarithm over the channels (the paper draws them). beta_t = 0 skips step t altogether. The skip
-// connection D x is left to the caller. State: Dv x Dk. Cost per token: 6 Dv Dk flops and Dv Dk exponentials; chunked
-// twice that on a GPU, where chunks run in parallel.
+// w is the data-dependent part before the softplus. Without w, the biases set Delta: its logarithm is equally spaced
+// over the channels, from log dt_min to log dt_max (the paper draws Delta at random). beta_t = 0 skips step t
+// altogether. The skip connection D x is left to the caller. State: Dv x Dk. Cost per token: 6 Dv Dk flops and Dv Dk
+// exponentials; chunked twice that on a GPU, where chunks run in parallel.
 #include "harness/device/each_index.hpp"
 #include "variants/kernels/common/arrays.hpp"
 #include "variants/kernels/common/columns.hpp"

@@ -5,11 +5,12 @@
 //   C_t = f_t C_{t-1} + i_t v_t k_t^T,   n_t = f_t n_{t-1} + i_t k_t
 //   o_t = C_t (scale q_t) / max(|n_t . scale q_t|, 1)
 //
-// Stabilised: let M_t = max(f_t M_{t-1}, |i_t|), the exponential of the paper's m_t. The state holds C_t / M_t and n_t
-// / M_t, so that both gates of the stored state, f_t M_{t-1} / M_t and i_t / M_t, are <= 1; the 1 of the divisor
-// becomes 1 / M_t. M is stored as a factor, not as a logarithm, because differences of logarithms lose digits. M = 0
-// until the first write; the state is then divided by 1, so that C keeps its derivative in the gates. State: (Dv + 2) x
-// Dk: C, then n, then (M, 0, ...). Cost per token: recurrent 5 (Dv + 1) Dk flops; chunked as mamba2.
+// Stabilisation: M_t = max(f_t M_{t-1}, |i_t|) is the exponential of the paper's m_t. The state holds C_t / M_t and n_t
+// / M_t. Then both gates of the stored state, f_t M_{t-1} / M_t and i_t / M_t, are at most 1, and the lower limit 1 of
+// the divisor becomes 1 / M_t. M is stored as a factor, not as a logarithm, because differences of logarithms lose
+// digits. M = 0 until the first write; until then the state is divided by 1, so that C keeps its derivative with
+// respect to the gates. State: (Dv + 2) x Dk: C, then n, then (M, 0, ...). Cost per token: recurrent 5 (Dv + 1) Dk
+// flops; chunked as mamba2.
 #include "variants/kernels/chunked/gated_recurrence_backward.hpp"
 #include "variants/kernels/chunked/normalised.hpp"
 

@@ -5,10 +5,10 @@
 //   e(i) = i / block,   s_e(q) = q . mean_{i in e} k_i
 //   o_t = sum_{i<=t, e(i) in G_t} softmax(scale q_t . k_i) v_i,   scale = 1/sqrt(Dk)
 //
-// G_t holds the block of t itself and the topk - 1 best of the complete blocks before it. t's own block is read
-// causally and has no score (its mean would need later keys). Of blocks with equal scores the earlier wins
-// (blocks.hpp). The papers' Eq 25-27 do not say what happens to t's own block. The choice is discontinuous: where two
-// scores nearly tie, rounding decides, and gradients follow the choice that was made. No finite state. Cost of token t:
+// G_t contains the block of step t, and the topk - 1 complete earlier blocks with the largest scores. The block of step
+// t is read causally and has no score, because its mean would need later keys; Eq 25-27 do not say what happens to this
+// block. Of blocks with equal scores the earlier wins (blocks.hpp). The choice of blocks is discontinuous: if two
+// scores are nearly equal, rounding decides. Gradients hold the choice fixed. No finite state. Cost of token t:
 // recurrent 2 t^2 / block Dk; parallel 2 Dk t / block + 2 topk block (Dk + Dv) flops.
 #include "variants/kernels/attention/chosen_backward.hpp"
 #include "variants/kernels/attention/similarity.hpp"

@@ -57,8 +57,8 @@ template <class Real> void chunked(const Call<Real> &call) {
   feature_chunked("rebased::chunked", call, features(call));
 }
 
-/// From the gradient of a row's x' x'^T, computes that of x: with y = (x - mean) / spread, dx = gain (dx' - mean(dx') -
-/// y mean(dx' y)) / spread. `y` is scratch.
+/// Computes the gradient of a row x from the gradient of x' x'^T. With y = (x - mean) / spread: dx = gain (dx' -
+/// mean(dx') - y mean(dx' y)) / spread. `y` is scratch.
 template <class Real> struct NormPull {
   int D;
   LayerNorm<Real> norm;

@@ -6,8 +6,9 @@
 //   S_t = S_{t-1} - lr beta_t d/dS 1/2 |f(k_t; S) - v_t|^2 at S_{t-1},   o_t = f(q_t; S_t)
 //
 // State: Dv x Dk, initially N(0,1). Because of norm, a step changes f by lr beta_t whatever the length of the keys.
-// Cost per token: 7 Dv Dk flops. The form `minibatch` takes the gradients of b = `minibatch` tokens at the state before
-// them, so that it consists of matrix products: 6 Dv Dk + 2 b (Dk + Dv) flops. For b > 1 this is a different layer.
+// Cost per token: 7 Dv Dk flops. The form `minibatch` computes the gradients of b = `minibatch` tokens at the state
+// before these tokens, so that it consists of matrix products: 6 Dv Dk + 2 b (Dk + Dv) flops. For b > 1 this is a
+// different layer.
 #include "harness/numerics/random.hpp"
 #include "variants/kernels/common/columns.hpp"
 #include "variants/kernels/common/recurrent_backward.hpp"
@@ -81,9 +82,10 @@ template <class Real> struct Batches {
   }
 };
 
-/// Let y = S_{t-1} k_t, e the gradient of its loss, and yq = S_t q_t. The read gives dyq from do_t; dS_t += dyq q_t^T,
-/// dq_t += S_t^T dyq. Then de = - step dS_t k_t, d step = - e . dS_t k_t, dk_t = - step dS_t^T e. The loss gives dy
-/// from de; dS_{t-1} = dS_t + dy k_t^T, dk_t += S_{t-1}^T dy.
+/// Let y = S_{t-1} k_t, e the gradient of the loss with respect to y, yq = S_t q_t, and step = lr beta_t. The read's
+/// backward pass computes dyq from do_t; dS_t += dyq q_t^T, dq_t += S_t^T dyq. Then de = - step dS_t k_t, d step = - e
+/// . dS_t k_t, dk_t = - step dS_t^T e. The loss's backward pass computes dy from de; dS_{t-1} = dS_t + dy k_t^T, dk_t
+/// += S_{t-1}^T dy.
 template <class Real> struct StepBack {
   int Dk, Dv;
   Real lr;
