@@ -11,7 +11,7 @@
 //   o  ->                                   b
 //
 // The angle x grows in equal steps from 0 to `widest` over the batch; the series have one value per angle. Head j asks
-// for value token j. "exact" is the fraction of items of which every token is right.
+// for value token j. "exact" is the fraction of items whose value tokens are all right.
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/keys.hpp"
 #include "harness/numerics/random.hpp"

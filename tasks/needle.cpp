@@ -18,8 +18,8 @@
 //   o  ->                                     8      3
 //
 // Memory m of the batch has its needle at depth (m + 1/2) / memories; the series have one value per memory. "accuracy"
-// counts tokens, "exact" whole needles. Decoding chooses among the digits. While the needle is read, the text still
-// writes.
+// is the fraction of right tokens, "exact" the fraction of needles that are right in all tokens. Decoding chooses among
+// the digits. The steps that ask for the needle also write the text's last words.
 #include "harness/core/error.hpp"
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/keys.hpp"

@@ -69,7 +69,7 @@ Problem generate(const Params &p, std::uint64_t seed) {
   return problem;
 }
 
-/// The larger |o . root value| decides. A read that favours neither root is wrong.
+/// The answer is the root with the larger |o . value of the root|. If both are equal, the answer is wrong.
 bool finds_root(const Problem &problem, const Output &output, size_t head, int t) {
   const Shape &shape = problem.sequence.shape;
   const size_t step = head * shape.T + t;

@@ -5,9 +5,9 @@
 //   S_t^0 = beta_t v_t k_t^T,   S_t^l = alpha_t S_{t-1}^l (I - beta_t k_t k_t^T)   (steps of a level: levels.hpp)
 //   o_t = sum_l w_t^l S_t^l q_t
 //
-// With all weights 1 it is gated_delta_net. State: at most log2(T) + 2 matrices Dv x Dk; this grows with T, so the
-// descriptor has no finite state. Cost of token t: at least 7 Dv Dk, that of one state; chunked: one gated_delta_net
-// per level.
+// If all weights w_t^l are 1, the layer is gated_delta_net. State: at most log2(T) + 2 matrices Dv x Dk; this grows
+// with T, so the descriptor has no finite state. Cost of token t: at least 7 Dv Dk, that of one state; chunked: one
+// gated_delta_net per level.
 #include "variants/kernels/chunked/decay_first.hpp"
 #include "variants/kernels/chunked/levels.hpp"
 

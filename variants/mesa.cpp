@@ -5,10 +5,10 @@
 //   H_t = alpha_t H_{t-1} + beta_t k_t k_t^T,   B_t = alpha_t B_{t-1} + beta_t v_t k_t^T
 //   o_t = B_t (H_t + ridge I)^{-1} q_t
 //
-// The ridge does not decay, so the solution stays bounded where that of weighted_rls grows without bound. State: (Dv +
-// Dk) x Dk: B, then H. Cost per token: recurrent (Cholesky) 4 Dv Dk + 3 Dk^2 + Dk^3 / 3; chunked (Woodbury blocks of at
-// most C steps; a step that decays starts a block) 6 Dv Dk + 2 Dk^2 + C (3 Dv + 5 Dk), and 7/3 Dk^3 per block;
-// conjugate gradients 2 Dk^2 + 4 C Dk per iteration.
+// The ridge does not decay, so the solution stays bounded where the solution of weighted_rls grows without bound.
+// State: (Dv + Dk) x Dk: B, then H. Cost per token: recurrent (Cholesky) 4 Dv Dk + 3 Dk^2 + Dk^3 / 3; chunked (Woodbury
+// blocks of at most C steps; a step that decays starts a block) 6 Dv Dk + 2 Dk^2 + C (3 Dv + 5 Dk), and 7/3 Dk^3 per
+// block; conjugate gradients 2 Dk^2 + 4 C Dk per iteration.
 #include "variants/kernels/common/arrays.hpp"
 #include "variants/kernels/regression/gram.hpp"
 #include "variants/kernels/regression/normal_equations_backward.hpp"

@@ -6,9 +6,9 @@
 //   S_t = S_{t-1} + (v_t - S_{t-1} k_t) (P_t k_t)^T,       S_0 = 0
 //   o_t = S_t q_t
 //
-// The ridge is forgotten like the data, so P grows without bound along directions that no recent key has (wind-up), and
-// so does the rounding error in P: with keys that nearly repeat, or gates of 1e-8, no digit is correct. (mesa keeps its
-// ridge.) State: (Dv + Dk) x Dk: S, then P. Cost per token: recurrent 6 Dv Dk + 6 Dk^2; chunked (blocks of C by
+// The ridge is forgotten like the data, so P and its rounding errors grow without bound along directions that no recent
+// key has (wind-up). With keys that nearly repeat, or gates of 1e-8, no digit is correct. (The ridge of mesa does not
+// decay.) State: (Dv + Dk) x Dk: S, then P. Cost per token: recurrent 6 Dv Dk + 6 Dk^2; chunked (blocks of C by
 // Woodbury) 6 Dv Dk + 4 Dk^2 + C (3 Dv + 5 Dk) + C^2 / 3 flops, as matrix products; more if cancellation or decay ends
 // blocks early.
 #include "variants/kernels/regression/gram.hpp"

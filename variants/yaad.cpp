@@ -7,8 +7,8 @@
 //   o_t = S_t q_t
 //
 // Signs are taken per channel, so the length of the step jumps at the threshold, from delta to at most delta sqrt(Dv).
-// Near it rounding decides, and gradients are those of the case that was taken. State: Dv x Dk. Cost per token: 7 Dv Dk
-// flops.
+// If |e_t| is near delta_t, rounding decides between the two cases; gradients are those of the case that was chosen.
+// State: Dv x Dk. Cost per token: 7 Dv Dk flops.
 #include "variants/kernels/online/matrix_memory.hpp"
 
 namespace recollect::variants {
