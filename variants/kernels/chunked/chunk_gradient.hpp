@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gradients of a chunk, given the state S at its start and the gradient dS of the state at its end: all chunks run
-// in parallel. With problem.hpp's letters and, for i <= t, dA(t,i) = scale D(t,i) do_t . v_i (e_i for delta rules):
+// The gradients of a chunk, given the state S at the chunk's start and the gradient dS of the state at its end. All
+// chunks run in parallel. Letters are those of problem.hpp. For i <= t let dA(t,i) = scale D(t,i) do_t . v_i. For delta
+// rules, e_i replaces v_i, and 1 replaces write_i, in dA, dq and dk:
 //
-//   dq_t = scale D(t,0) S^T do_t + sum_{i<=t} dA(t,i) write_i k_i                     write_i: decayed sums only
-//   dk_i = write_i (D(C,i) dS^T v_i + sum_{t>=i} dA(t,i) q_t)                         v_i: e_i for delta rules
+//   dq_t = scale D(t,0) S^T do_t + sum_{i<=t} dA(t,i) write_i k_i
+//   dk_i = write_i (D(C,i) dS^T v_i + sum_{t>=i} dA(t,i) q_t)
 //   dv_i = write_i (D(C,i) dS k_i + sum_{t>=i} scale D(t,i) (q_t . k_i) do_t)         decayed sums
-//   d write_i = k_i . dk_i without the factor write_i                                 decayed sums
+//   d write_i = k_i . (the sum in parentheses in dk_i)                                decayed sums
 //
-// and for delta rules, with dY = X^T dE and dL(t,i) = - D(t-1,i) dy_t . e_i for i < t,
+// For delta rules let dE be the gradient of E, dY = X^T dE, and dL(t,i) = - D(t-1,i) dy_t . e_i for i < t. Then
 //
 //   dv_t = write_t dy_t,   d write_t = v_t . dy_t
 //   x_t  = - D(t-1,0) S^T dy_t + sum_{i<t} dL(t,i) k_i,   d erase_t = k_t . x_t
@@ -21,7 +22,7 @@
 
 namespace recollect::chunked {
 
-/// Shared by all stages that run one thread block per chunk.
+/// Types, sizes and copies of all stages that run one thread block per chunk.
 template <class Op, class Stored_, int Dk_, int Dv_> struct ChunkStage {
   using Stored = Stored_;
   using E = Element<Op>;
@@ -29,7 +30,7 @@ template <class Op, class Stored_, int Dk_, int Dv_> struct ChunkStage {
   static constexpr int parts = wider > 128 ? 4 : 2, threads = 128 * parts;
   static constexpr int P = sizeof(E) == 4 && wider > 128 ? 16 : 32; // width of panels
   static constexpr int panel_pitch = P + 8, score_pitch = chunk + 8, key_pitch = Dk + 8, value_pitch = Dv + 8;
-  static constexpr int tile = chunk * score_pitch; // elements of a [steps, steps] matrix
+  static constexpr int tile = chunk * score_pitch; // elements of a padded [64,64] matrix of pairs of steps
   using Place = WarpPlace<parts>;
   using Scores = RowsOfSums<chunk, parts>;
   using Keys = RowsOfSums<Dk, parts>;
@@ -40,7 +41,7 @@ template <class Op, class Stored_, int Dk_, int Dv_> struct ChunkStage {
     load_panel<Op, rows, columns, threads>(from, ld, valid_rows, valid_columns,
                                            to); // loads from an array that an earlier stage saved
   }
-  /// Columns first ... first + columns - 1 of an array with `width` numbers per step.
+  /// Loads columns first ... first + columns - 1 of an array with `width` numbers per step.
   template <int rows, int columns>
   __device__ __forceinline__ static void load_steps(const Stored *from, int width, int first, int valid_rows, E *to) {
     load_panel<Op, rows, columns, threads>(from + first, width, valid_rows, width - first, to);
@@ -56,12 +57,12 @@ struct ChunkGradient : ChunkStage<Op, Stored, Dk_, Dv_> {
   static constexpr int min_blocks = sizeof(E) == 2 && parts == 2 ? 2 : 1;
 
   static constexpr int max_of(int a, int b) { return a > b ? a : b; }
-  static constexpr int narrow_panel = chunk * panel_pitch, erased_panel = P * score_pitch; // [64,P]; [P,64]
+  static constexpr int narrow_panel = chunk * panel_pitch, erased_panel = P * score_pitch; // padded [64,P]; [P,64]
   static constexpr int states_at = narrow_panel + max_of(narrow_panel, erased_panel);
   static constexpr int panel_elements =
       max_of(max_of(states_at + P * key_pitch, 2 * P * key_pitch),
              max_of(erases ? P *value_pitch + erased_panel : 2 * narrow_panel + Dv * panel_pitch, P *value_pitch));
-  /// Size of a panel. Where gates have gradients, it holds both S and dS.
+  /// Bytes of a panel buffer. If gates have gradients, a buffer holds panels of both S and dS.
   __host__ __device__ static int panel_bytes(bool gates) {
     constexpr int both = states_at + 2 * P * key_pitch;
     return (gates && both > panel_elements ? both : panel_elements) * int(sizeof(E));
@@ -72,7 +73,7 @@ struct ChunkGradient : ChunkStage<Op, Stored, Dk_, Dv_> {
     return int(sizeof(DecayTables)) + dots_bytes + (erases || weighs ? 2 : 1) * tile * int(sizeof(E)) +
            (decays ? PairDecays::bytes : 0) + (gates ? GateTable::bytes : 0);
   }
-  /// Number of panel buffers: as many as fit in shared memory with min_blocks blocks per multiprocessor.
+  /// Number of panel buffers, 2 ... 4: as many as fit in shared memory with min_blocks blocks per multiprocessor.
   __host__ __device__ static int buffers_of(bool decays, bool gates, bool weighs) {
     const int space = (227 / min_blocks - 1) * 1024 - rest_bytes(decays, gates, weighs),
               fit = space / panel_bytes(gates);
@@ -113,12 +114,12 @@ struct ChunkGradient : ChunkStage<Op, Stored, Dk_, Dv_> {
     const Place at(thread);
     const int value_panels = (in.Dv + P - 1) / P, key_panels = (in.Dk + P - 1) / P, step_panels = chunk / P;
 
-    // Per step: write_t, erase_t, D(t,0), D(t-1,0), D(C,t).
+    // Tables with one number per step: write_t, erase_t, D(t,0), D(t-1,0), D(C,t).
     float *const writes = dots + slots * parts * chunk + 2 * 32, *const erasures = writes + chunk,
                  *const from_start = erasures + chunk, *const before = from_start + chunk,
                  *const to_end = before + chunk;
     const auto element = [](unsigned char *buffer) { return reinterpret_cast<E *>(buffer); };
-    /// Writes rows_t . sum_t to a slot.
+    /// Writes rows_t . sum_t of each step t to a slot of `dots`.
     const auto dot_rows = [&](const Stored *rows, int width, auto &sum, int slot) {
       const float2 own = dot_own(at, sum, rows, width, steps);
 #pragma unroll
@@ -152,29 +153,29 @@ struct ChunkGradient : ChunkStage<Op, Stored, Dk_, Dv_> {
       to_end[thread] = decays ? decay.to_end(thread) : 1;
     }
 
-    // Functions that load the phases' operands, in panels of 32 values, keys or steps.
+    // Functions that load the operands of the products below, in panels of P values, keys or steps.
     const E *const inverse = erases ? a.inverse + c.chunk * chunk * chunk : nullptr;
-    const auto load_errors_gradient = [&](int n, unsigned char *buffer) { // dE and X, P steps
+    const auto load_errors_gradient = [&](int n, unsigned char *buffer) { // P steps of dE and X
       Stage::template load<P, Dv>(dE + n * P * V, V, P, V, element(buffer));
       Stage::template load<P, chunk>(inverse + n * P * chunk, chunk, P, chunk, element(buffer) + P * value_pitch);
     };
-    const auto load_written = [&](int n, E *to) { // v or E^T, P values
+    const auto load_written = [&](int n, E *to) { // P values of v, or of E^T
       if constexpr (erases)
         Stage::template load<P, chunk>(errors + n * P * chunk, chunk, V - n * P, chunk, to);
       else
         Stage::template load_steps<chunk, P>(v, in.Dv, n * P, steps, to);
     };
-    const auto load_start = [&](int n, unsigned char *buffer) { // dO, v or E^T, S
+    const auto load_start = [&](int n, unsigned char *buffer) { // P values of dO, of v or E^T, and of S
       Stage::template load_steps<chunk, P>(d_o, in.Dv, n * P, steps, element(buffer));
       load_written(n, element(buffer) + narrow_panel);
       Stage::template load<P, Dk>(S + n * P * K, K, V - n * P, K, element(buffer) + states_at);
     };
-    const auto load_solved = [&](int n, unsigned char *buffer) { // dY, E^T, S
+    const auto load_solved = [&](int n, unsigned char *buffer) { // P values of dY, E^T and S
       Stage::template load<chunk, P>(dE + n * P, V, chunk, V - n * P, element(buffer));
       load_written(n, element(buffer) + narrow_panel);
       Stage::template load<P, Dk>(S + n * P * K, K, V - n * P, K, element(buffer) + states_at);
     };
-    const auto load_end = [&](int n, unsigned char *buffer) { // v or E^T, dS; for gates S, too
+    const auto load_end = [&](int n, unsigned char *buffer) { // P values of v or E^T, of dS; for gates also of S
       load_written(n, element(buffer) + narrow_panel);
       Stage::template load<P, Dk>(dS + n * P * K, K, V - n * P, K, element(buffer) + states_at);
       if (gates)
@@ -191,20 +192,20 @@ struct ChunkGradient : ChunkStage<Op, Stored, Dk_, Dv_> {
     const auto load_given = [&](int n, unsigned char *buffer) {
       Stage::template load_steps<P, Dv>(d_o + std::size_t(n) * P * in.Dv, in.Dv, 0, steps - n * P, element(buffer));
     };
-    const auto load_pairs = [&](int n, unsigned char *buffer) { // q, k and (decayed sums) dS, P keys
+    const auto load_pairs = [&](int n, unsigned char *buffer) { // P keys of q, k and, for decayed sums, dS
       E *const queries = element(buffer), *const keys = queries + narrow_panel;
       Stage::template load_steps<chunk, P>(q, in.Dk, n * P, steps, queries);
       Stage::template load_steps<chunk, P>(k, in.Dk, n * P, steps, keys);
       if constexpr (!erases) Stage::template load<Dv, P>(dS + n * P, K, V, K - n * P, keys + narrow_panel);
     };
-    const auto add_written = [&](const E *rows, const E *values, Scores &sum) { // rows_t . v_i or e_i
+    const auto add_written = [&](const E *rows, const E *values, Scores &sum) { // adds rows_t . v_i, or rows_t . e_i
       add_product<Op, Lies::along, panel_pitch, erases ? Lies::across : Lies::along, erases ? score_pitch : panel_pitch,
                   P>(at, at.row, rows, values, sum, 0, P, at.row + 16);
     };
 
     const auto scalar = [&] { return ScalarGradients<Op, Stored, erases>{a, c}; }; // created only where it is called
     bool finite_keys = true;
-    if constexpr (erases) { // dY = X^T dE, over dE
+    if constexpr (erases) { // dY = X^T dE, which overwrites dE
       Values dY;
       stream_panels(
           ring, step_panels, load_errors_gradient,
@@ -405,7 +406,7 @@ struct ChunkGradient : ChunkStage<Op, Stored, Dk_, Dv_> {
       else
         scalar().values();
     }
-    if (!finite_keys) scalar().keys(); // last, because it overwrites a strength's gradient
+    if (!finite_keys) scalar().keys(); // last, because the fallback overwrites d_erase or d_write
     if (gates) {
       __syncthreads();
       G.differentiate(decay, D, steps, a.d_alpha + c.row, thread);

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decays of the n steps of a chunk: none, one number per step, or one per step and channel. D(t,i) is the product of
-// the decays of steps i+1 ... t. Everything here is built from such products of factors, never from quotients or from
-// exponentials of differences of summed logarithms. Hence nothing overflows, and a pair whose decay is 1 keeps full
-// precision after any earlier decay, however small.
+// Decays of the n steps of a chunk: none, one number per step, or one number per step and channel. D(t,i) is the
+// product of the decays of steps i+1 ... t. In place of t or i, the start or end of a chunk or block means the moment
+// before its first or after its last step: D(t, start of the chunk) includes the first step's decay. All decays are
+// computed as such products, never as quotients or as exponentials of differences of summed logarithms. Hence nothing
+// overflows, and a pair whose decay is 1 keeps full precision after any earlier decay, however small.
 //
-// Products are computed for blocks of `sub` steps. With one number per step, D(t,i) across blocks is D(t, start of t's
-// block) times D(start of t's block, i). With channels, pairs within a block are weighted directly. All other pairs are
-// a matrix product of rows decayed from, and keys decayed to, the start of the later step's block (GLA, Yang et al.
-// 2023, secondary chunking).
+// A block has `sub` steps. With one number per step, D(t,i) of steps in two blocks is D(t, start of t's block) times
+// D(start of t's block, i). With one number per channel, each pair of steps within a block is weighted separately. All
+// other pairs come from matrix products: for each block, its rows, decayed since the block's start, are multiplied by
+// all earlier keys, decayed up to the block's start (GLA, Yang et al. 2023, secondary chunking).
 #pragma once
 #include "harness/device/tile/tile.hpp"
 
 namespace recollect::variants {
 
-/// Rows x_m, m < count. Row m reads the state after the first tau(m) steps of the chunk.
+/// Rows x_m, m < count, for example queries. Row m reads the state after the first tau(m) steps of the chunk.
 struct Reads {
   int count, first, stride;
   KOKKOS_FUNCTION int tau(int m) const { return first + stride * m; }
@@ -32,8 +33,8 @@ template <class Real> struct Decays {
   int n = 0, F = 0, width = 0; // steps; channels; width 0: no decay, 1: one number per step, F: one per channel
   std::ptrdiff_t ld = 0;       // pitch of `rows`
   const Real *decay = nullptr; // [n,width]
-  Real *product = nullptr;     // [blocks,width] product of a block's steps
-  Real *first = nullptr;       // [blocks + 1,width] D(start of a block, start of the chunk); last row: of all steps
+  Real *product = nullptr;     // [blocks,width] product of the decays of a block's steps
+  Real *first = nullptr;       // [blocks + 1,width] D(start of a block, start of the chunk); the last row: of all steps
   Real *last = nullptr;        // [blocks,width] D(end of the chunk, end of a block)
   Real *inside = nullptr;      // [n] one number per step: D(t, start of its block)
   Real *since = nullptr;       // [n] one number per step: D(t, start of the chunk)
@@ -41,7 +42,7 @@ template <class Real> struct Decays {
   Real *same = nullptr;        // [n,sub] one number per step: D(t, i) for i in the same block
   Real *until = nullptr;       // [blocks,n] one number per step: D(start of a block, i) for i before it
   Real *rows = nullptr;        // [n,F] channels: key p_i times D(start of a block, i)
-  Real *running = nullptr;     // [F] channels, on a CPU: the product so far, since a CPU goes through memory row by row
+  Real *running = nullptr; // [F] channels, on a CPU, which goes through memory row by row: each one's product so far
 
   KOKKOS_FUNCTION void place(Stack<Real> &stack, int most, int channels, int decay_width) {
     const int blocks = (most - 1) / sub + 1;
@@ -124,9 +125,9 @@ template <class Real> struct Decays {
     team.meet();
   }
 
-  /// out_m = factor_m x_m D(tau(m), 0), the row m that is multiplied by the state at the chunk's start. Rows have width
-  /// F and lie `ldx` and `ldo` apart. With `within_block`, only the decays since the start of the block of step tau(m)
-  /// are included. Null factors are 1.
+  /// out_m = factor_m x_m times the decays of the first tau(m) steps: the row that is multiplied by the state at the
+  /// chunk's start. Rows have width F; rows of x are `ldx` apart, rows of out `ldo`. With `within_block`, only decays
+  /// since the start of the block of step tau(m) - 1 are included. A null `factor` is 1.
   RECOLLECT_IN_LINE void from_start(const Team &team, const Reads &reads, const Real *x, std::ptrdiff_t ldx, Real *out,
                                     std::ptrdiff_t ldo, bool within_block = false, const Real *factor = nullptr) const {
     const Decays d = *this;
@@ -150,7 +151,7 @@ template <class Real> struct Decays {
         const int begin = d.first_row(reads, b), end = reads.after(d.end_of(b));
         Real decays[sub + 1], rows[sub + 1], running = within_block ? Real(1) : d.first[size_t(b) * d.F + j];
         RECOLLECT_UNROLL
-        for (int r = 0; r <= sub; ++r) { // where channels decay, one row reads after every step
+        for (int r = 0; r <= sub; ++r) { // if channels decay, exactly one row reads after each step
           const int m = begin + r, tau = reads.tau(m);
           decays[r] = m < end && tau > b * sub ? d.decay[size_t(tau - 1) * d.F + j] : Real(1);
           rows[r] = m < end ? x[m * ldx + j] * (factor ? factor[m] : Real(1)) : Real(0);
@@ -164,8 +165,8 @@ template <class Real> struct Decays {
     }
   }
 
-  /// out_i = factor_i p_i D(n - 1, i), the key of the write at step i as it remains at the chunk's end. Null factors
-  /// are 1.
+  /// out_i = factor_i p_i D(n - 1, i): the key of the write at step i, as it remains at the chunk's end. A null
+  /// `factor` is 1.
   RECOLLECT_IN_LINE void to_end(const Team &team, const Real *p, std::ptrdiff_t ldp, const Real *factor, Real *out,
                                 std::ptrdiff_t ldo) const {
     const Decays d = *this;
@@ -203,7 +204,7 @@ template <class Real> struct Decays {
   }
 
   /// W(m,i) = row_m factor_i x_m . D(tau(m) - 1, i) p_i for i < tau(m), else 0. If channels decay, `within` holds the
-  /// rows x decayed within their blocks (from_start). Barriers inside and at the end.
+  /// rows x as from_start() computes them with `within_block`. Contains barriers and ends with one.
   template <class AnyTeam>
   RECOLLECT_IN_LINE void weights(const AnyTeam &team, const Reads &reads, const Real *x, std::ptrdiff_t ldx,
                                  const Real *within, std::ptrdiff_t ldin, const Real *p, std::ptrdiff_t ldp,
@@ -229,7 +230,8 @@ template <class Real> struct Decays {
     team.barrier();
   }
 
-  /// W(m,i) *= row_m factor_i for i < tau(m), times D(tau(m) - 1, i) with one number per step; 0 elsewhere. No barrier.
+  /// For i < tau(m), multiplies W(m,i) by row_m factor_i and, with one number per step, by D(tau(m) - 1, i). Sets all
+  /// other elements to 0. Contains no barrier.
   RECOLLECT_IN_LINE void apply_decay(const Team &team, const Reads &reads, const Real *row_factor, const Real *factor,
                                      Real *W, std::ptrdiff_t ldw) const {
     const Decays d = *this;
@@ -244,8 +246,8 @@ template <class Real> struct Decays {
   }
 
 private:
-  /// Factors of row m's elements W(m,i). Steps i < block lie before the block of the row's step; steps block <= i < tau
-  /// lie in that block.
+  /// Factors of the elements W(m,i) of row m. Step tau - 1 is the last that row m reads, and `block` is the first step
+  /// of its block. Steps i < block use earlier(), steps block <= i < tau use within().
   struct RowWeights {
     int block, tau;
     bool decays;
@@ -258,7 +260,7 @@ private:
       const int index = decays ? (tau - 1) / sub : 0;
       block = index * sub;
       own = row_factor ? row_factor[m] : Real(1), inside = decays ? d.inside[tau - 1] : Real(1);
-      until = decays ? d.until + size_t(index) * d.n : nullptr; // there are no tables where nothing decays
+      until = decays ? d.until + size_t(index) * d.n : nullptr; // without decays there are no tables
       same = decays ? d.same + (tau - 1) * std::ptrdiff_t(sub) : nullptr;
     }
     KOKKOS_FUNCTION Real earlier(Real x, int i) const { return by_factors(x * (inside * until[i]), i); }
@@ -271,7 +273,7 @@ private:
     }
   };
 #if __CUDA_ARCH__ >= 800
-  /// The same for the results of a product on tensor cores (tile/cuda.hpp).
+  /// Applies RowWeights to the results of a product on tensor cores (tile/cuda.hpp).
   struct Weighed {
     const Decays &d;
     const Reads &reads;
@@ -292,7 +294,7 @@ private:
       for (int c = 0; c < N; ++c) {
         const int at = i + 8 * c;
         Real first = x[c][0], second = x[c][1];
-        if (of.decays && at < of.tau) { // blocks begin with a pair, and elements past tau are dropped
+        if (of.decays && at < of.tau) { // a pair never lies in two blocks; elements from tau on become 0 below
           const bool earlier = at < of.block;
           const auto left = table.load(earlier ? of.until + at : of.same + (at - of.block));
           const Real inside = earlier ? of.inside : Real(1);
@@ -306,7 +308,7 @@ private:
   };
 #endif
 
-  /// out_i = own(i) x_i for rows of width F; out may be x.
+  /// out_i = own(i) x_i for rows of width F; out may be the same array as x.
   template <class Own>
   RECOLLECT_IN_LINE void scale_rows(const Team &team, int rows, const Real *x, std::ptrdiff_t ldx, Real *out,
                                     std::ptrdiff_t ldo, const Own &own) const {
@@ -316,7 +318,7 @@ private:
         for (int j = 0; j < F; ++j) out[i * ldo + j] = factor * x[i * ldx + j];
       }
     } else {
-      constexpr int side = 32, together = 4; // rows that a thread loads before it stores the first
+      constexpr int side = 32, together = 4; // together: rows that a thread loads before it stores the first
       const int apart = team.size / side;
       for (int i0 = team.rank / side; i0 < rows; i0 += together * apart)
         for (int j = team.rank % side; j < F; j += side) {
@@ -333,7 +335,8 @@ private:
     }
   }
 
-  /// The first row that reads within block b. For b = 0 this includes rows that read before any step.
+  /// The first row that reads the state after a step of block b. For b = 0 this includes rows that read before any
+  /// step.
   KOKKOS_FUNCTION int first_row(const Reads &reads, int b) const { return b ? reads.after(b * sub) : 0; }
 
   /// Calls body(block, channel) for all pairs.
@@ -342,8 +345,8 @@ private:
     each(team, blocks() * all, [=](int unit) { body(unit / all, unit % all); });
   }
 
-  // Running products on a CPU, for rows of F channels.
-  void start(const Real *from) const { // null: 1
+  // Running products on a CPU, one for each of the F channels.
+  void start(const Real *from) const { // null: all products start at 1
     for (int j = 0; j < F; ++j) running[j] = from ? from[j] : Real(1);
   }
   void forget(Real *row, int t) const {
@@ -354,7 +357,7 @@ private:
     for (int j = 0; j < F; ++j) out[j] = own * x[j] * running[j];
   }
 
-  /// W(m,i) where step i and row m are in the same block: key i is scored against each of those rows in turn.
+  /// Computes W(m,i) where steps i and tau(m) - 1 are in the same block. Key i decays from one row to the next.
   RECOLLECT_IN_LINE void pairs_within_blocks(const Team &team, const Reads &reads, const Real *x, std::ptrdiff_t ldx,
                                              const Real *p, std::ptrdiff_t ldp, Real *W, std::ptrdiff_t ldw) const {
     const Decays d = *this;
@@ -386,8 +389,9 @@ private:
                [=](int b, int lane, int) { pairs_of_block(d, reads, b, lane, x, ldx, p, ldp, W, ldw); });
     }
   }
-  /// The same for one block, by a row of threads. Each thread keeps some channels of all keys in registers and decays
-  /// them from row to row. Sums over channels are reduced for `side` pairs together.
+  /// Computes one block of pairs_within_blocks() by a row of threads. Each thread keeps some channels of all the
+  /// block's keys in registers, and decays these keys from one row to the next. The sums over channels are reduced for
+  /// `side` pairs together.
   RECOLLECT_IN_LINE static void pairs_of_block(const Decays &d, const Reads &reads, int b, int lane, const Real *x,
                                                std::ptrdiff_t ldx, const Real *p, std::ptrdiff_t ldp, Real *W,
                                                std::ptrdiff_t ldw) {
@@ -395,7 +399,7 @@ private:
     const int begin = b * sub, end = d.end_of(b), row = reads.after(begin), rows = reads.after(end) - row;
     for (int j0 = lane; j0 - lane < d.F; j0 += own * side) {
       Real keys[sub][own], sums[side];
-      const auto keep = [&](int group) { // a thread keeps one of `side` pairs: row r, key i
+      const auto keep = [&](int group) { // each thread stores the sum of one of `side` pairs: row r, key i of the block
         const Real sum = sums_across_row(sums);
         const int at = group * side + lane, r = int(sqrtf(2 * at + .25f) - .5f), i = at - r * (r + 1) / 2;
         if (at >= pairs || r >= rows) return;
@@ -403,7 +407,7 @@ private:
         weight = j0 == lane ? sum : weight + sum;
       };
       RECOLLECT_UNROLL
-      for (int r = 0; r < sub; ++r) { // where channels decay, one row reads after every step
+      for (int r = 0; r < sub; ++r) { // if channels decay, exactly one row reads after each step
         Real x_r[own], decay_r[own];
         RECOLLECT_UNROLL
         for (int c = 0; c < own; ++c) {
@@ -432,7 +436,7 @@ private:
     }
   }
 
-  /// W(m,i) where step i is in an earlier block than row m.
+  /// Computes W(m,i) where step i is in an earlier block than step tau(m) - 1.
   template <class AnyTeam>
   RECOLLECT_IN_LINE void pairs_of_two_blocks(const AnyTeam &team, const Reads &reads, const Real *within,
                                              std::ptrdiff_t ldin, const Real *p, std::ptrdiff_t ldp, Real *W,

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared by the stages of a chunked recurrence: the arrays of a call, the position of a chunk's steps in them, and the
-// arrays that pass from one stage to the next.
+// What the stages of a chunked recurrence share: the arrays of a call, the position of a chunk's steps in these arrays,
+// and the arrays that one stage saves for another. q_t and k_t have Dk channels, v_t has Dv, and the state S is
+// [Dv,Dk].
 //
 //   decayed sums:  S_t = alpha_t S_{t-1} + write_t v_t k_t^T                                        o_t = scale S_t q_t
 //   delta rules:   S_t = alpha_t S_{t-1} + e_t k_t^T,  e_t = write_t v_t - erase_t S_{t-1} k_t      o_t = scale S_t q_t
 //
-// Chunks have 64 steps. For a chunk that starts in state S, with D(t,i) = alpha_{i+1} ... alpha_t:
+// Chunks have C = 64 steps. Let a chunk start in state S, and let D(t,i) = alpha_{i+1} ... alpha_t. D(t,0) is the
+// product from the chunk's first step through t, D(C,i) the product of all steps after i. Q, K and V have the rows q_t,
+// k_t and v_t:
 //
 //   L(t,i) = erase_t D(t-1,i) k_t . k_i for i < t       the chunk's matrix of erasures, strictly lower
 //   X = (I + L)^-1                                      "inverse", unit lower
@@ -25,24 +28,24 @@ namespace recollect::chunked {
 
 using fragments::Element;
 
-/// Position of one head of one sequence ("text"). Rows count steps of [B,H,T]; for q and k they count those of [B,key
-/// heads,T].
+/// Position of one head of one sequence (a "text") in the arrays of a call. `row` counts steps of [B,H,T], `key_row`
+/// steps of [B,key heads,T].
 struct HeadOfText {
-  std::size_t row, key_row; // rows of its first step
+  std::size_t row, key_row; // rows of the head's first step
   int steps;                // at least 0
-  std::size_t chunk;        // its first chunk in saved arrays
-  std::size_t state;        // its state: text * H + head
+  std::size_t chunk;        // index of its first chunk in saved arrays
+  std::size_t state;        // index of its state: text * H + head
 };
-/// Position of a chunk.
+/// Position of one chunk of a head.
 struct ChunkOfHead {
-  std::size_t row, key_row; // rows of its first step
+  std::size_t row, key_row; // rows of the chunk's first step
   int steps;                // steps of the chunk, 1 ... 64
-  std::size_t chunk;        // its place in saved arrays
+  std::size_t chunk;        // index of the chunk in saved arrays
 };
 
-/// Arrays of a call, in device memory. Their rows of keys and of values start on 16 bytes (padded_rows.hpp), except for
-/// step.hpp. Stored: float, __nv_bfloat16 or __half. With packed texts (variable-length sequences) B is 1, and text n
-/// has steps starts[n] ... starts[n+1] - 1 of the T.
+/// Arrays of a call, in device memory. Rows of keys and of values start at multiples of 16 bytes (padded_rows.hpp),
+/// except in step.hpp. Stored is float, __nv_bfloat16 or __half. With packed texts (variable-length sequences) B is 1,
+/// and text n consists of steps starts[n] ... starts[n+1] - 1.
 template <class Stored> struct Inputs {
   int B = 1, H = 1, T = 0, Dk = 0, Dv = 0;
   int key_heads = 1;                       // H = key_heads * group: head h uses q and k of head h / group
@@ -52,11 +55,11 @@ template <class Stored> struct Inputs {
   float scale = 1;
   const float *start = nullptr; // [texts * H] states S [Dv,Dk], `state_stride` numbers apart; null: 0
   std::size_t state_stride = 0; // at least Dv Dk
-  // A window of longer sequences: T steps from first_step on. Consecutive heads are head_steps steps apart; 0 stands
-  // for T.
+  // The call may cover a window of longer sequences: the T steps from first_step on. The first steps of consecutive
+  // heads are head_steps steps apart; head_steps = 0 means T.
   int first_step = 0, head_steps = 0;
-  // Packed texts; null: B texts of T steps.
-  int packed = 0;                    // texts
+  // Packed texts. If `packed` is 0, there are B texts of T steps.
+  int packed = 0;                    // number of packed texts
   int packed_chunks = 0;             // chunks of all texts, for one head
   const int *starts = nullptr;       // [packed + 1] steps
   const int *chunk_starts = nullptr; // [packed + 1] chunks of all earlier texts
@@ -86,7 +89,7 @@ template <class Stored> struct Inputs {
   /// Position of chunk `unit` = 0 ... chunks() - 1, in the order of saved arrays.
   __device__ ChunkOfHead chunk_of_head(std::size_t unit) const {
     const int each = packed ? packed_chunks : chunks_of_text();
-    const int head = int(unit / each), nth = int(unit % each); // head over all texts
+    const int head = int(unit / each), nth = int(unit % each); // unless packed, `head` is text * H + head
     const int text = packed ? chunk_texts[nth] : head / H;
     const HeadOfText h = head_of_text(text, packed ? head : head % H);
     const int first = (nth - (packed ? chunk_starts[text] : 0)) * chunk, left = h.steps - first;
@@ -94,11 +97,11 @@ template <class Stored> struct Inputs {
   }
 };
 
-// Arrays of Element<Op> that stages save, K = kept_keys(), V = kept_values(); all aligned to 16 bytes, chunks() of
-// each:
+// Arrays of Element<Op> that stages save for each of the chunks() chunks, with K = kept_keys() and V = kept_values().
+// All are aligned to 16 bytes:
 //   inverse  [64,64]   X(t,i)
 //   W        [64,K]
-//   U, E     [V,64]    transposed: rows are columns of values, columns are steps
+//   U, E     [V,64]    transposed: one row per value channel, one column per step
 //   states   [V,K]     S at the chunk's start
 // Steps past a text's end are zeros in these arrays (in X: rows and columns of the unit matrix).
 

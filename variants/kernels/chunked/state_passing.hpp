@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// State passing: from the start of each chunk to the start of the next, one chunk after the other (problem.hpp).
+// State passing: computes the state at the start of each chunk from that of the chunk before, in order (problem.hpp).
 //
 //   E^T = U^T - S W^T                          (delta rules)
 //   S <- D(C,0) S + E^T diag(D(C,i)) K         (decayed sums: E = diag(write) V)
 //
-// A thread block computes some rows of S of one head; each row of its warps computes 16 values. A warp keeps its part
-// of S in registers, because the results of products have the layout of the next product's first operand; only W, K and
-// U come from shared memory. Two or four more warps load these and multiply the gates, several chunks ahead. Decayed sums do
-// not mix keys, so several warps share rows.
+// A thread block computes `values` rows of S of one head. Each computing warp keeps 16 of these rows, or some columns
+// of them, in registers: the results of a product have the layout of the next product's first operand. Only W, K and U
+// come from shared memory. Two or four more warps copy these several chunks ahead, and the first of them multiplies the
+// gates. In decayed sums the columns of S are independent of each other, so several warps share 16 rows.
 //
 // If there are few heads, decayed sums process the segments of a head in parallel (segments.hpp).
 #pragma once
@@ -32,15 +32,15 @@ struct StatePassing {
   static constexpr int workers = row_warps * key_warps,
                        loaders = erases || (is_narrow<Op> && !channels && workers <= 8) ? 4 : 2,
                        threads = 32 * (workers + loaders);
-  static constexpr int values = 16 * row_warps, keys = Dk / key_warps; // per block; per warp
+  static constexpr int values = 16 * row_warps, keys = Dk / key_warps; // rows of S per block; columns of S per warp
   static constexpr int key_pitch = Dk + fragments::pad<Op>, step_pitch = chunk + fragments::pad<Op>,
                        value_pitch = values + fragments::pad<Op>;
   static constexpr int keys_size = chunk * key_pitch, values_size = erases ? values * step_pitch : chunk * value_pitch;
   static constexpr int stage_size = keys_size * (erases ? 2 : 1) + values_size;
   static constexpr int fitting(int bytes) { return std::min(4, bytes / int(stage_size * sizeof(E))); }
-  /// Number of buffers for chunks. If `shared`, which is the case if there are more blocks than multiprocessors, two
-  /// blocks must fit on a multiprocessor; else only one. Delta rules, whose chunks take longest to arrive, need three
-  /// for that.
+  /// Number of buffers for chunks. If there are more blocks than multiprocessors (`shared`), or if channels decay
+  /// separately, the buffers leave room for a second block on the multiprocessor. Chunks of delta rules take longest to
+  /// arrive: unless at least three buffers fit beside a second block, one block gets the whole multiprocessor.
   static int stages_of(bool shared) {
     const int half = fitting(100 * 1024), one = std::max(1, fitting((Dk <= 64 ? 126 : 220) * 1024)),
               two = half >= 2 ? half : std::min(2, one);
@@ -50,19 +50,19 @@ struct StatePassing {
 
   Inputs<Stored> in;
   const E *W, *U;  // delta rules only
-  E *states, *out; // saved: the states, and E of delta rules; null: not wanted
+  E *states, *out; // saved: states at the chunks' starts, and E of delta rules; null: not wanted
   const float *start;
   float *end;                           // final states; null: not wanted
   std::size_t start_stride, end_stride; // distance between states of heads or segments
   Segments segments;
   int stages = 0;                  // buffers of a chunk
-  const E *channel_keys = nullptr; // saved: keys of channels that decay separately
-  const float *totals = nullptr;   // total decays of those channels
+  const E *channel_keys = nullptr; // saved by channel_local(), if channels decay separately
+  const float *totals = nullptr;   // each channel's total decay over each chunk, likewise
 
   struct Gates { // Gates of a chunk in one warp, two steps per lane.
     float2 alpha{1, 1}, write{1, 1};
   };
-  struct alignas(16) Factors { // read in pairs
+  struct alignas(16) Factors { // aligned, because step[] is read in pairs
     float step[chunk];         // D(C,t): what remains of step t's write at the chunk's end
     float total;               // D(C,0): what remains of the state
   };
@@ -71,7 +71,7 @@ struct StatePassing {
   __device__ static E *erasures_of(E *stage) { return stage + keys_size; }
   __device__ static E *values_of(E *stage) { return stage + keys_size * (erases ? 2 : 1); }
 
-  /// Called by the warps that load: starts to copy chunk c, if there is one.
+  /// Called by the loading warps: starts to copy chunk c, if it exists.
   __device__ __forceinline__ void load(const HeadOfText &h, int c, int chunks, int first_value, E *stage) const {
     constexpr int copiers = 32 * loaders;
     if (c < chunks) {
@@ -109,7 +109,7 @@ struct StatePassing {
     }
     return g;
   }
-  /// Called by one warp.
+  /// Computes the factors of a chunk from its gates. Called by one warp.
   __device__ __forceinline__ static void prepare(const Gates &g, Factors &factors) {
     const unsigned all = 0xffffffffu;
     const int lane = threadIdx.x % 32;
@@ -131,12 +131,12 @@ struct StatePassing {
     E *const shared = reinterpret_cast<E *>(bytes);
     const int V = in.kept_values(), column_blocks = (V + values - 1) / values;
     const int nth = blockIdx.x / column_blocks,
-              first_value = blockIdx.x % column_blocks * values; // index over all segments
+              first_value = blockIdx.x % column_blocks * values; // nth counts segments of all heads
     const int head = nth / segments.count;
     const HeadOfText h = segment_of(in.head_of_text(head / in.H, head % in.H), segments, nth % segments.count);
     const int chunks = (h.steps + chunk - 1) / chunk, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const bool loads = warp >= workers, decays = in.alpha && !channels, scales = decays || (!erases && in.write);
-    // Of a warp that computes: the first row and column of its part of S.
+    // The first row and column of S that a computing warp keeps.
     const int row = first_value + 16 * (warp / key_warps), column = warp % key_warps * keys;
     const bool at_work = !loads && row < V && column < in.kept_keys();
     Sum S[keys / 8];
@@ -153,9 +153,9 @@ struct StatePassing {
     const std::size_t last = h.chunk + chunks - 1;
     Totals total;
     if (at_work && chunks > 0) load_totals(h.chunk, last, column, total);
-    // Of the first warp that loads: it also multiplies the gates.
+    // The first loading warp also multiplies the gates.
     const bool multiplies = warp == workers && scales;
-    float decay = 1; // of the segment
+    float decay = 1; // product of the segment's decays so far
     Gates next;
     if (multiplies) prepare(gates(h, 0), factors[0]), next = gates(h, 1);
     const int ahead = stages > 1 ? stages - 1 : 1;
@@ -201,7 +201,7 @@ struct StatePassing {
   __device__ __forceinline__ void pass(std::size_t chunk_index, E *stage, int row, int column, bool decays, bool scales,
                                        const Factors &factor, std::size_t last, Totals &total,
                                        Sum (&S)[keys / 8]) const {
-    const int lane = threadIdx.x % 32, own = row % values; // row within the block's values
+    const int lane = threadIdx.x % 32, own = row % values; // own: the warp's first row, counted within the block
     const E *const key = keys_of(stage) + column, *const value = values_of(stage);
     Sum e[blocks]; // 16 values x 64 steps
     if constexpr (erases) {
@@ -257,11 +257,12 @@ template <class Body> void each_thread(const char *what, std::size_t count, cons
   launch(what, each_thread_kernel<Body>, (count + 255) / 256, 256, 0, stream, body, count);
 }
 
-/// Values per block: fewer if there would be too few blocks for the multiprocessors.
+/// Rows of S per block: fewer if there would be too few blocks for the multiprocessors.
 template <class Stored> int values_of_block(const Inputs<Stored> &in) {
   return in.Dv <= 32 || in.texts() * in.H * ((in.kept_values() + 63) / 64) < 100 ? 32 : 64;
 }
-/// The segments of a decayed sum's heads. They need scratch_of_segments() numbers of scratch (place_segments()).
+/// The segments of a decayed sum's heads. They need a scratch array of scratch_of_segments() numbers
+/// (place_segments()).
 template <class Stored> Segments segments_of(const Inputs<Stored> &in, bool channels, int multiprocessors) {
   if (in.packed) return {};
   return segments_for(in.texts() * in.H * ((in.kept_values() + 63) / 64), in.chunks_of_text(), multiprocessors,
@@ -270,11 +271,11 @@ template <class Stored> Segments segments_of(const Inputs<Stored> &in, bool chan
 template <class Stored> std::size_t scratch_of_segments(const Inputs<Stored> &in, const Segments &s) {
   return s.count == 1 ? 0 : std::size_t(in.texts()) * in.H * s.count * (std::size_t(in.Dv) * in.Dk + s.decay_width);
 }
-/// Places the segments' arrays in that scratch.
+/// Places the segments' arrays in `scratch`, which has scratch_of_segments() numbers.
 template <class Stored> void place_segments(const Inputs<Stored> &in, Segments &s, float *scratch) {
   s.states = scratch, s.decays = scratch + std::size_t(in.texts()) * in.H * s.count * in.Dv * in.Dk;
 }
-/// The scan of the segments' states, from the given states to the final ones.
+/// Scans the segments' states (segments.hpp), from the given states `start` to the final states `end`.
 template <class Stored>
 void scan_segments(const Inputs<Stored> &in, const Segments &segments, const float *start, float *end, bool backwards,
                    cudaStream_t stream) {
@@ -283,9 +284,10 @@ void scan_segments(const Inputs<Stored> &in, const Segments &segments, const flo
               ScanSegments{segments, start, end, in.state_stride, size, backwards}, stream);
 }
 
-/// Delta rules, from W and U: writes E to `out`, states at the chunks' starts to `states`, and final states to `end`,
-/// which may be in.start. A null pointer is skipped. Decayed sums (W and U null): the same without `out`, and in
-/// segments if there are several; where channels decay separately, from the results of channel_local().
+/// Writes the states at the chunks' starts to `states`, and the final states to `end`, which may be in.start. Delta
+/// rules read W and U and also write E to `out`; decayed sums have null W, U and out. A decayed sum passes states in
+/// segments if there are several. If channels decay separately, it reads the results of channel_local(). A null result
+/// is not written.
 template <class Op, bool erases, bool by_channel = false, class Stored>
 void pass_states(const Inputs<Stored> &in, const Element<Op> *W, const Element<Op> *U, Element<Op> *states,
                  Element<Op> *out, float *end, cudaStream_t stream, Segments segments,
@@ -309,7 +311,7 @@ void pass_states(const Inputs<Stored> &in, const Element<Op> *W, const Element<O
         each_thread("segment_decays", heads * segments.count * in.Dk,
                     SegmentDecays{segments, channels.total, in.chunks_of_text(), in.kept_keys()}, stream);
       }
-      Segments known = segments; // their decays
+      Segments known = segments; // without `decays`, a pass does not compute the segments' decays
       known.decays = nullptr;
       pass(nullptr, nullptr, segments.states, size, by_channel ? known : segments);
       scan_segments(in, segments, in.start, end, false, stream);
