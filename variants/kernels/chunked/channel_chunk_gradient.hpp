@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gradients of a chunk of a decayed sum whose channels decay separately, given the state S at its start and the
-// gradient dS of the state at its end, both [Dv,Dk]: all chunks run in parallel. With A(t,i) = q_t . D(t,i) k_i:
+// The gradients of a chunk of a decayed sum whose channels decay separately, given the state S at the chunk's start and
+// the gradient dS of the state at its end, both [Dv,Dk]. All chunks run in parallel. With A(t,i) = q_t . D(t,i) k_i:
 //
 //   dv_i = dS D(C,i) k_i + sum_{t>=i} scale A(t,i) do_t
 //
 // The gradients of keys, queries and decays depend only on P(t,i) = scale do_t . v_i, Y_t = scale do_t S, Z_i = v_i dS
-// and <dS,S>, one number per channel. These are first passed from the chunk to its sub-blocks of 16 steps. Let K(c) be
-// the keys decayed to the end of sub-block c, Q(c) the queries decayed from its start, and w(c) its total decay:
+// and, for each channel, <dS,S>, the inner product of the two columns. Y, Z and <dS,S> are first passed from the chunk
+// to its sub-blocks of 16 steps. For sub-block c, let K(c)_i be the keys decayed to its end, Q(c)_t the queries decayed
+// from its start, and w(c) the product of its decays:
 //
 //   Y_t <- w(c) Y_t + sum_{i in c} P(t,i) K(c)_i      for the sub-blocks c before step t's, first to last
 //   Z_i <- w(c) Z_i + sum_{t in c} P(t,i) Q(c)_t      for the sub-blocks c after step i's, last to first
 //
-// Tensor cores compute these products. Within a sub-block, each thread computes one channel, step by step as in
-// channel_gradient.hpp. Nothing is divided by a decay, so the gradients of decays of 0 exist.
+// Tensor cores compute these products. Within a sub-block, each thread computes one channel, step by step
+// (channel_gradient.hpp). Nothing is divided by a decay, so decays of 0 have gradients, too.
 #pragma once
 #include "variants/kernels/chunked/group_sums.hpp"
 #include "variants/kernels/chunked/scalar_gradients.hpp"
@@ -20,7 +21,7 @@
 
 namespace recollect::chunked {
 
-/// Gradients of queries, keys, decays and bonuses; a thread block computes 64 channels of a chunk.
+/// Computes the gradients of queries, keys, decays and bonuses. A thread block computes 64 channels of a chunk.
 template <class Op, class Stored_> struct ChannelChunkGradient {
   using Stored = Stored_;
   using E = Element<Op>;
@@ -32,7 +33,7 @@ template <class Op, class Stored_> struct ChannelChunkGradient {
                        panel_bytes = 2 * (steps_panel + state_panel) * int(sizeof(E));
   static constexpr int panels_bytes = buffers * panel_bytes, sums_bytes = 2 * chunk * gate_pitch * int(sizeof(float));
   static constexpr int first_bytes = panels_bytes > sums_bytes ? panels_bytes : sums_bytes;
-  static constexpr int tile = chunk * pitch; // also [steps,steps]
+  static constexpr int tile = chunk * pitch; // elements of a padded [steps,channels] or [steps,steps] matrix
 
   /// Tables of numbers per channel, and of the pairs of steps within each sub-block.
   struct Tables {
@@ -41,7 +42,7 @@ template <class Op, class Stored_> struct ChannelChunkGradient {
     float whole[sides][width];            // w(c)
     float reads[sides][sides][width];     // [c][b] sum over t in b of Q(b)_t Y_t, with Y_t at the start of c
     float writes[sides][width];           // sum over i in c of K(c)_i Z_i, with Z_i at the chunk's end
-    float across[sides][width];           // parts of <dS,S>
+    float across[sides][width];           // <dS,S> by parts
   };
   static constexpr int shared_bytes = first_bytes + 3 * tile * int(sizeof(E)) + int(sizeof(Tables));
 
@@ -90,7 +91,7 @@ template <class Op, class Stored_> struct ChannelChunkGradient {
     Channels Y, Z;
     {
       RowsOfSums<chunk, parts> dA;
-      float across = 0; // <dS,S> of channel thread % width, over every fourth value
+      float across = 0; // <dS,S> of channel thread % width, summed over every fourth value
       PanelRing ring{shared, panel_bytes, buffers};
       stream_panels(
           ring, (in.Dv + P - 1) / P,
@@ -144,7 +145,7 @@ template <class Op, class Stored_> struct ChannelChunkGradient {
       add_product<Op, Lies::across, pitch, Lies::across, pitch, side>(at, at.row, pairs + side * b * pitch,
                                                                       q + side * b * pitch, Z);
     }
-    float(*const started)[gate_pitch] = reinterpret_cast<float(*)[gate_pitch]>(shared), // Y and Z
+    float(*const started)[gate_pitch] = reinterpret_cast<float(*)[gate_pitch]>(shared), // rows of Y and of Z
         (*const left)[gate_pitch] = started + chunk;
     put_rows(at, Y, started[0], gate_pitch, chunk, width);
     put_rows(at, Z, left[0], gate_pitch, chunk, width);
@@ -156,7 +157,7 @@ template <class Op, class Stored_> struct ChannelChunkGradient {
       steps_of_channel<0>(a, c, first, tables, started, left);
   }
 
-  /// Computes one channel of a sub-block. The first query that reads after step s is q_{s + early}.
+  /// Computes one channel of a sub-block. Query q_{s + early} is the first that reads the state after step s.
   template <int early>
   __device__ __forceinline__ static void
   steps_of_channel(const ChannelAdjoint<Op, Stored> &a, const ChunkOfHead &c, int first, const Tables &tables,
@@ -224,7 +225,7 @@ template <class Op, class Stored_> struct ChannelChunkGradient {
   }
 };
 
-/// Gradients of values; a thread block computes 64 values of a chunk.
+/// Computes the gradients of values. A thread block computes 64 values of a chunk.
 template <class Op, class Stored_> struct ChannelValueGradient {
   using Stored = Stored_;
   using E = Element<Op>;
@@ -270,7 +271,8 @@ template <class Op, class Stored_> struct ChannelValueGradient {
         for (int e = 0; e < 4; ++e) carried.x[j][h].x[e] = fmaf(in.scale, read.x[j][h].x[e], carried.x[j][h].x[e]);
     Stored *const d_v = a.d_v + c.row * in.Dv + first;
     if (block_is_finite(carried)) return put_rows(at, carried, d_v, in.Dv, c.steps, in.Dv - first);
-    for (int n = threadIdx.x; n < c.steps * width; n += threads) { // never reads an earlier output's gradient
+    // Scalar fallback, in which no step reads an earlier output's gradient.
+    for (int n = threadIdx.x; n < c.steps * width; n += threads) {
       const int i = n / width, v = n % width;
       if (first + v >= in.Dv) continue;
       float sum = 0;
@@ -283,7 +285,7 @@ template <class Op, class Stored_> struct ChannelValueGradient {
   }
 };
 
-/// Scratch of channel_gradients, in elements and in float32.
+/// Scratch of channel_gradients() in Element<Op>; the next function: in float32.
 template <class Stored> std::size_t channel_scratch(const Inputs<Stored> &in) {
   const std::size_t K = in.kept_keys(), V = in.kept_values();
   return in.chunks() * (2 * V * K + chunk * (2 * K + chunk));
@@ -292,8 +294,8 @@ template <class Stored> std::size_t channel_decays_scratch(const Inputs<Stored> 
   return in.chunks() * in.kept_keys();
 }
 
-/// Gradients of a decayed sum whose channels decay separately, without strengths and without alpha; lambda and the
-/// bonus come from a.channels. Both scratch arrays are aligned to 16 bytes.
+/// Computes the gradients of a decayed sum whose channels decay separately, without strengths and without alpha. lambda
+/// and the bonus are in a.channels. Both scratch arrays are aligned to 16 bytes.
 template <class Op, class Stored>
 void channel_gradients(ChannelAdjoint<Op, Stored> a, Element<Op> *scratch, float *decays, cudaStream_t stream,
                        Segments segments) {

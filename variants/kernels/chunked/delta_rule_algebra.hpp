@@ -5,8 +5,8 @@
 // only two products. In the streaming schedule, state passing solves instead, for U - W S_0 as a whole. On a CPU, state
 // passing always solves: there the schedule depends on the number of threads, and results must not.
 //
-// A backward pass needs the states at the chunks' starts and the errors. Its forward pass saves these (SavedRule)
-// instead of computing outputs; both forward passes use the same kernels.
+// A backward pass needs the states at the chunks' starts and the errors. It runs the forward kernels with SavedRule,
+// which save these instead of computing outputs.
 #pragma once
 #include "harness/device/chunk_states.hpp"
 #include "harness/device/engine.hpp"
@@ -18,7 +18,7 @@
 
 namespace recollect::variants {
 
-/// Whether the chunk-local phase solves for W and U (else state passing solves).
+/// Whether the chunk-local phase solves for W and U; otherwise state passing solves.
 template <class Real> bool solves_ahead(const Call<Real> &call) {
   return !on_host && schedule_of(call) == Schedule::three_phase;
 }
@@ -26,7 +26,7 @@ template <class Real> bool solves_ahead(const Call<Real> &call) {
 /// Arrays that a forward pass saves.
 template <class Real> struct SavedRule {
   ChunkStates<Real> starts = {};
-  Array<Real> X = {}; // [B,H,T,F+V] W (erase_t D(t-1,0) r_t where state passing solved) and the errors
+  Array<Real> X = {}; // [B,H,T,F+V] W, or erase_t D(t-1,0) r_t if state passing solves; then the errors
 };
 
 template <class Number> struct DeltaRuleAlgebra {
@@ -43,19 +43,19 @@ template <class Number> struct DeltaRuleAlgebra {
                : in.alpha.extent(0) ? 1
                                     : 0; // 2: one decay per channel, 1: one number per step, 0: none
   bool own_keys = in.keys.extent(0) > 0;
-  SavedRule<Real> saved = {}; // without X: states only, in the layer's layout [V,F]
+  SavedRule<Real> saved = {}; // without X only the states are saved, in the layer's layout [V,F]
 
   struct Summary {
-    Real *X;       // [N,F+V] W and U, or their right-hand sides; finally e_t in place of U. Null: in saved.X
-    Real *L;       // [N,N], where state passing solves
-    Real *ends;    // [N,F] D(C,i) p_i, where anything decays
+    Real *X;       // [N,F+V], N writes: W and U, or their right-hand sides; finally e_t for U. Null: rows of saved.X
+    Real *L;       // [N,N], if state passing solves
+    Real *ends;    // [N,F] D(C,i) p_i, unless no decay is given
     Real *carried; // [1 or F] D(C,0)
-    Real *added;   // [F,V] sum of v_i (D(C,i) k_i)^T, if values have separate keys
+    Real *added;   // [F,V] sum of v_i (D(C,i) k_i)^T, transposed, if values have separate keys
   };
   struct Summarising {
     Decays<Real> decays;
     Real *within;            // [N,F] r_t decayed within its block, where channels decay
-    Real *L, *M;             // [N,N] erase_t r_t . D(t-1,i) p_i and the same with k_i
+    Real *L, *M;             // [N,N] erase_t r_t . D(t-1,i) p_i; the same with k_i for p_i
     Real *ends;              // [N,F] D(C,i) k_i
     Real *X, *r, *p, *k, *v; // buffers
   };
@@ -63,7 +63,7 @@ template <class Number> struct DeltaRuleAlgebra {
   struct Reading {
     Decays<Real> decays;
     Real *decayed;               // [C,F] q_t decayed within its block, then D(t,0) q_t
-    Real *A, *B;                 // [C,N] q_t . D(t,i) p_i and the same with k_i
+    Real *A, *B;                 // [C,N] q_t . D(t,i) p_i; the same with k_i for p_i
     Real *q, *p, *k, *v, *S, *E; // buffers
   };
 
@@ -149,12 +149,12 @@ template <class Number> struct DeltaRuleAlgebra {
     const Real *erase = at(in.erase, step), *write = at(in.write, step), *values = v.data() + token * V;
     Real *const rows = this->rows(c, out), *const X = on_host ? rows : x.X;
     const std::ptrdiff_t ldx = on_host ? this->ldx() : tile::pitch<Real>(F + V);
-    const bool fetched = !on_host && steps == 1 && !own_keys; // copies of the values overlap with work on the keys
+    const bool fetched = !on_host && steps == 1 && !own_keys; // the values are copied during work on the keys
     if (fetched) tile::copy<Real>(team, N, V, values, V, X + F, ldx);
     const Reads reads{N, 0, 1};
     const auto r = staged(team, N, in.r.data() + step * F, x.r),
                p = one_key() ? r : staged(team, N, in.p.data() + step * F, x.p);
-    x.decays.prepare(team, N, decay(step)); // overlaps with the copies
+    x.decays.prepare(team, N, decay(step)); // runs while rows are being copied
     if (width() > 1) x.decays.from_start(team, reads, r.data, r.row, x.within, ld, true);
     team.barrier();
     Real *const L = ahead ? x.L : out.L;
@@ -214,7 +214,7 @@ template <class Number> struct DeltaRuleAlgebra {
     const Reads reads{n, in.steps, in.steps};
     const auto q = staged(team, n, this->q.data() + token * F, x.q), p = staged(team, N, in.p.data() + step * F, x.p);
     const auto S = tile::stage(team, F, V, before, V, x.S), E = tile::stage<Real>(team, N, V, chunk.X + F, ldx(), x.E);
-    x.decays.prepare(team, N, decay(step)); // overlaps with the copies
+    x.decays.prepare(team, N, decay(step)); // runs while rows are being copied
     if (width > 1) x.decays.from_start(team, reads, q.data, q.row, x.decayed, ld, true);
     team.barrier();
     x.decays.weights(team, reads, q.data, q.row, x.decayed, ld, p.data, p.row, nullptr, nullptr, x.A, lda);
@@ -238,7 +238,7 @@ template <class Number> struct DeltaRuleAlgebra {
   }
 
 private:
-  /// Factors of the chunk's state update: e_t = U - W S, and D(C,i) p_i.
+  /// Matrices of the chunk's state update: E = U - W S, and the keys D(C,i) p_i.
   KOKKOS_FUNCTION typename DeltaRuleState<Real>::Factors factors(const Chunk &c, const Summary &chunk) const {
     const Real *ends = width() ? chunk.ends : in.p.data() + (c.head * T + c.first) * in.steps * F;
     Real *const X = rows(c, chunk);
@@ -259,7 +259,7 @@ private:
   KOKKOS_FUNCTION const Real *decay(size_t step) const {
     return decays == 2 ? in.lambda.data() + step * F : at(in.alpha, step);
   }
-  /// Keys of a chunk, copied to the team's memory where that is faster. Channel decays read them from the array.
+  /// Keys of a chunk, copied to the team's memory `buffer`. If `buffer` is null, the keys are read from their array.
   RECOLLECT_IN_LINE tile::Matrix<Real> staged(const Team &team, int n, const Real *from, Real *buffer) const {
     return buffer ? tile::stage(team, n, F, from, F, buffer) : tile::rows(from, F);
   }

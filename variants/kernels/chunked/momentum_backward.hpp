@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of momentum.hpp's layer, chunk by chunk. A_t and B_t are the gradients of S_t and C_t, and g_t = A_t k_t. A
-// and B without an index are the gradients of S_{n-1} and C_{n-1} that come from later chunks:
+// Gradients of momentum.hpp's layer, chunk by chunk; g(i,t) and P(i,t) are the weights defined there. S_t and C_t are
+// the states after step t = 0 ... n - 1 of the chunk, A_t and B_t their gradients, and the vector g_t is A_t k_t. A and
+// B without an index are the parts of the gradients of S_{n-1} and C_{n-1} that come from later chunks:
 //
 //   A_t = A + sum_{s>=t} do_s q_s^T - sum_{s>t} g_s k_s^T,   B_t = sum_{s>=t} P(t,s) A_s + P(t,n-1) B
 //   g_t + sum_{s>t} [k_s . k_t] g_s = A k_t + sum_{s>=t} [q_s . k_t] do_s
-//   before the chunk: A_0 - g_0 k_0^T for S_0, eta_0 B_0 for C_0
+//   gradients of the states before the chunk: A_0 - g_0 k_0^T and eta_0 B_0
 //
-// With the weights' gradients M(t,i) = do_t . (e_i + g(i,t) v_i) for i <= t and N(t,i) = g_t . (e_i + g(i,t-1) v_i)
-// for i < t, and the states S_0, C_0 before the chunk,
+// Let the weights' gradients be M(t,i) = do_t . (e_i + g(i,t) v_i) for i <= t and N(t,i) = g_t . (e_i + g(i,t-1) v_i)
+// for i < t. In the next line, S_0 and C_0 are the states before the chunk:
 //
 //   dq_t = S_t^T do_t = (S_0 + eta_0 g(0,t) C_0)^T do_t + sum_i M(t,i) k_i
 //   dv_t = B_t k_t
@@ -24,7 +25,7 @@ namespace recollect::variants {
 /// Arrays that the forward pass saves.
 template <class Real> struct KeptMomentum {
   ChunkStates<Real> starts;
-  Array<Real> errors; // [B,H,T,V] e_t
+  Array<Real> errors; // [B,H,T,V] residuals e_t
 };
 
 template <class Number> struct MomentumSaving : MomentumAlgebra<Number> {
@@ -46,7 +47,7 @@ template <class Number> struct MomentumSaving : MomentumAlgebra<Number> {
   bool reads_nothing() const { return false; }
 };
 
-/// The adjoint. Its state is [A; B], transposed.
+/// The adjoint. Its state is [A; B], stored transposed.
 template <class Number> struct MomentumAdjoint {
   using Real = Number;
   static constexpr bool carries_by_reading = false;
@@ -58,7 +59,7 @@ template <class Number> struct MomentumAdjoint {
   Real factor; // d eta_t / d alpha_t
 
   struct Summary {
-    Real *g;       // [C,V] sum_s [q_s . k_t] do_s; after state passing g_t
+    Real *g;       // [C,V] row t: sum_s [q_s . k_t] do_s; after state passing g_t
     Real *added;   // [2F,V] what the chunk's outputs add to the gradients of A and B
     Real *flipped; // [C,C] k_s . k_t (tile::flip)
   };
@@ -67,9 +68,9 @@ template <class Number> struct MomentumAdjoint {
     Real *x; // [C,V]
   };
   struct Reading {
-    Real *growth;                       // [C,C] g(i,t), 0 where i > t
+    Real *growth;                       // [C,C] g(i,t); 0 where i > t
     Real *qk, *kk, *do_v, *g_v, *M, *N; // [C,C]
-    Real *G;                            // [C+1,C+1]
+    Real *G;                            // [C+1,C+1] as in gate_gradient.hpp
     Real *do_C, *g_C;                   // [C,F] C_0^T do_t; C_0^T g_t
     Real *A_k, *B_k;                    // [C,V]
     Real *to_A, *to_B;                  // [C,V] e_t + g(t,n-1) v_t; P(t,n-1) v_t
@@ -144,7 +145,7 @@ template <class Number> struct MomentumAdjoint {
     tile::gemm(team, F, columns, n, Real(-1), keys, tile::rows<Real>(x, V), Real(1), after + half + begin, V);
   }
 
-  /// `after` is [A; B] at the chunk's end.
+  /// `after` is [A; B], the gradient of the state at the chunk's end.
   RECOLLECT_IN_LINE void chunk_output(const Team &team, const Chunk &c, const Summary &chunk, const Real *after,
                                       const Reading &x) const {
     const Head<Real> h = forward.arrays.head(c.head);
@@ -208,7 +209,7 @@ template <class Number> struct MomentumAdjoint {
   }
 
 private:
-  /// g(i,t) for all i; 0 where i > t.
+  /// Computes g(i,t) for all i and t; 0 where i > t.
   KOKKOS_FUNCTION static void grow(const Team &team, int n, const Real *eta, Real *growth) {
     constexpr int lanes = on_host ? 64 / sizeof(Real) : 1; // columns per thread at a time
     each(team, (n - 1) / lanes + 1, [=](int bundle) {
@@ -221,13 +222,14 @@ private:
         }
     });
   }
-  /// `by` times x S for a state S, which is stored transposed.
+  /// out = `by` times x S for a state S, which is stored transposed.
   RECOLLECT_IN_LINE void by_state(const Team &team, int n, Real by, const Real *x, const Real *state, Real *out) const {
     const int F = forward.arrays.Dk, V = forward.arrays.Dv;
     tile::called::gemm(team, n, F, V, by, tile::rows(x, V), tile::transposed(state, V), Real(0), out, F);
   }
-  /// d alpha by gate_gradient(). The weight g(i,t) of a write is the sum over s = i ... t of what remains of it at step
-  /// s. Hence the read of that write after step s is the sum of the reads at s, s + 1, ...
+  /// Computes d alpha by gate_gradient(). After step t, the write at step i is read with the weight g(i,t), which is a
+  /// sum over s = i ... t: what remains of the write at step s. Hence row s of G is the sum over all reads after steps
+  /// t >= s.
   RECOLLECT_IN_LINE void of_gates(const Team &team, const Chunk &c, const Real *after, const Real *C,
                                   const Reading &x) const {
     const Head<Real> h = forward.arrays.head(c.head);
@@ -253,7 +255,7 @@ private:
     };
     const Real ended = across(after), kept = across(after + half);
     team.barrier();
-    each(team, n, [=](int i) { // A is read after the last step
+    each(team, n, [=](int i) { // A counts as a read after the last step
       const Real read = i == 0 ? ended : dot(v + size_t(i - 1) * V, x.A_k + size_t(i - 1) * V, V);
       G[(n - 1) * ldg + i] += read;
     });

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The adjoint of state passing: the gradient of the state, from the last chunk to the first. dS is the gradient of the
-// state [Dv,Dk] at a chunk's end; other letters are those of problem.hpp:
+// The adjoint of state passing: computes the gradient of the state from the last chunk to the first. dS is the gradient
+// of the state [Dv,Dk] at a chunk's end. Other letters are those of problem.hpp. D . Q K^T has the elements D(t,i) q_t
+// . k_i:
 //
 //   dE = scale (D . Q K^T)^T dO + diag(D(C,i)) K dS^T                                    delta rules
 //   dS_start = D(C,0) dS + sum_t (scale D(t,0) do_t) q_t^T - dE^T W              the last term for delta rules only
 //
-// A thread block computes `rows` columns of values of one head of a text, or of one of its segments (segments.hpp). Its
-// dS [rows,Dk] stays in registers, in float32. It is rounded to Element<Op> where it is saved for the chunk's
-// gradients, and where it is multiplied by K.
+// A thread block computes `rows` rows of dS, that is, values, of one head of a text or of one of its segments
+// (segments.hpp). Its dS [rows,Dk] stays in registers, in float32. dS is rounded to Element<Op> where it is saved for
+// the chunk's gradients, and where it is multiplied by K.
 #pragma once
 #include "variants/kernels/chunked/panels.hpp"
 #include "variants/kernels/chunked/rows.hpp"
@@ -25,23 +26,23 @@ template <class Stored> struct Gradients {
   Stored *d_q = nullptr, *d_k = nullptr;                            // [B,key heads,T,Dk]
   Stored *d_v = nullptr;                                            // [B,H,T,Dv]
   float *d_alpha = nullptr, *d_erase = nullptr, *d_write = nullptr; // [B,H,T]; null: not wanted
-  // Grouped heads (group_sums.hpp): scratch, and the first chunk of a stage that computes gradients for every head of
-  // values. Its d_q and d_k are in the scratch, placed so that their rows are those of [B,H,T].
+  // For grouped heads (group_sums.hpp): scratch, and the first chunk of a stage that computes gradients for every head
+  // of values. The d_q and d_k of this stage point into the scratch, and their rows are those of [B,H,T].
   Stored *terms = nullptr;
   unsigned first_chunk = 0;
 };
-/// The same, with the arrays that its stages save, laid out as in problem.hpp.
+/// Gradients, with the arrays that its stages save, laid out as in problem.hpp.
 template <class Op, class Stored> struct Adjoint : Gradients<Stored> {
   const Element<Op> *states = nullptr, *inverse = nullptr, *W = nullptr, *E = nullptr; // from the forward pass
   Element<Op> *d_states = nullptr; // [V,K] dS at the chunk's end; null: not wanted
-  Element<Op> *d_E = nullptr;      // [64,V] dE: first error_gradient's share, then all of it, then dY
+  Element<Op> *d_E = nullptr;      // [64,V] dE: first error_gradient.hpp's part, then dE, then dY
   Segments segments;
   const float *end = nullptr; // dS at the ends of heads or segments, `apart` numbers apart; null: 0
-  float *start = nullptr;     // the same at their starts; null: not wanted
+  float *start = nullptr;     // dS at the starts of heads or segments; null: not wanted
   std::size_t apart = 0;
 };
 
-/// The same for sums whose channels decay separately, with what channel_local.hpp saves.
+/// Adjoint of sums whose channels decay separately, with the arrays that channel_local.hpp saves.
 template <class Op, class Stored> struct ChannelAdjoint : Adjoint<Op, Stored> {
   Channels<Op> channels;
   float *d_lambda = nullptr, *d_bonus = nullptr; // [B,H,T,Dk]; null: not wanted
@@ -56,7 +57,7 @@ template <class Op, class Stored_, int Dk_, bool erases_, bool channels = false>
   static constexpr int items = erases ? 3 : 1; // panels per chunk: K with dE; Q with dO; W
   static constexpr int panel_elements = chunk * (key_pitch + value_pitch);
   static constexpr int panel_bytes =
-      panel_elements * int(sizeof(E)) + (channels ? Dk : chunk) * int(sizeof(float)); // includes the decays
+      panel_elements * int(sizeof(E)) + (channels ? Dk : chunk) * int(sizeof(float)); // includes the chunk's decays
   static constexpr int most = 225 * 1024,
                        rest = int(sizeof(DecayTables)) +
                               (erases ? (rows * key_pitch + chunk * value_pitch) * int(sizeof(E)) : 0);
@@ -181,8 +182,8 @@ __global__ void __launch_bounds__(Stage::threads, Stage::min_blocks)
   Stage::run(a, shared);
 }
 
-/// Passes the gradient of the state back through all chunks. If there are several segments, it works in segments, whose
-/// decays the forward pass has computed.
+/// Passes the gradient of the state back through all chunks. If there are several segments, the forward pass must have
+/// computed their decays.
 template <class State, class Arguments>
 void pass_gradients_back(const Arguments &a, const Segments &segments, cudaStream_t stream) {
   const auto &in = a.in;

@@ -4,11 +4,12 @@
 //   O^T = scale (S Q^T diag(D(t,0)) + V^T scores^T)      scores(t,i) = D(t,i) write_i (q_t . k_i) for i <= t
 //   S <- D(C,0) S + V^T diag(D(C,i) write_i) K
 //
-// A thread block goes through the chunks of a head or segment in order, for 64 of its values. Four warps, the workers,
-// keep S in registers, 16 values each, and use it as the first operand of S Q^T. Meanwhile four compute the scores of the
-// next chunk, and four copy chunks further ahead. Nothing but q, k, v and o passes through device memory.
+// A thread block computes 64 values of a head or segment, chunk after chunk. Four warps, the workers, each keep 16 rows
+// of S in registers, where S is the first operand of S Q^T. Meanwhile four warps, the scorers, compute the scores of
+// the next chunk, and four warps, the loaders, copy later chunks. Between a segment's start and end, only q, k, v and o
+// pass through device memory.
 //
-// It pays where a chunk's state is large and there are enough heads; keeps_states() has the rule.
+// This kernel is faster than separate stages if states are large and heads are many enough (keeps_states()).
 #pragma once
 #include "variants/kernels/chunked/scalar_fallback.hpp"
 #include "variants/kernels/chunked/state_passing.hpp"
@@ -17,7 +18,7 @@
 namespace recollect::chunked {
 
 namespace detail {
-/// Transposes 8 x 8 numbers of 16 bits, in the layout of results.
+/// Transposes an 8 x 8 matrix of 16-bit numbers in the layout of a product's results.
 __device__ __forceinline__ std::uint32_t transposed(std::uint32_t pair) {
   std::uint32_t result;
   asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(result) : "r"(pair));
@@ -31,13 +32,14 @@ template <class Op, int Dk> struct SumOutputs {
   static constexpr int values = 16 * workers; // per block
   static constexpr int key_pitch = Dk + fragments::pad<Op>, value_pitch = values + fragments::pad<Op>,
                        score_pitch = chunk + fragments::pad<Op>;
-  static constexpr int stages = Dk <= 128 ? 4 : 3; // chunks in shared memory: read, scored, and one or two that come
-  static constexpr bool skips = Dk > 128;          // fragments past the keys' width: below, a branch would cost more
+  /// Chunks in shared memory: one is read, one scored, and one or two are being copied.
+  static constexpr int stages = Dk <= 128 ? 4 : 3;
+  static constexpr bool skips = Dk > 128; // skips fragments past the keys' width; for fewer keys, a branch costs more
   struct Stage {
     alignas(16) E q[chunk * key_pitch], k[chunk * key_pitch], v[chunk * value_pitch];
     float write[chunk];
   };
-  struct alignas(16) Scored { // what helpers compute for a chunk
+  struct alignas(16) Scored { // what the scorers compute for a chunk
     E scores[chunk * score_pitch];
     float left[chunk], step[chunk]; // D(t,0); D(C,t) write_t
     float total;                    // D(C,0)
@@ -63,7 +65,8 @@ template <class Op, int Dk> struct SumOutputs {
     const HeadOfText h = segment_of(in.head_of_text(head / in.H, head % in.H), segments, nth % segments.count);
     const int chunks = (h.steps + chunk - 1) / chunk, warp = threadIdx.x / 32;
     const bool works = warp < workers, scores = !works && warp < workers + scorers, loads = !works && !scores;
-    const int own = warp * 16, row = first_value + own; // a worker's first value within the block; of the head
+    // A worker's first value: `own` counts within the block, `row` within the head.
+    const int own = warp * 16, row = first_value + own;
     const bool at_work = works && row < in.kept_values();
     if (threadIdx.x == 0) shared.redo = 0;
     Sum S[Dk / 8];
@@ -103,7 +106,7 @@ template <class Op, int Dk> struct SumOutputs {
     }
     __syncthreads(); // the block's outputs are written
     if (shared.redo) redo(h, first_value, nth);
-    __syncthreads(); // `end` may be `start`
+    __syncthreads(); // redo() has read `start`, which may be the array `end`
     if (end && at_work) each_of_state([&](std::size_t at, float &x) { end[nth * end_stride + at] = x; });
   }
 
@@ -111,7 +114,7 @@ private:
   __device__ __forceinline__ bool decays() const { return in.alpha; }
   __device__ __forceinline__ bool scales() const { return in.alpha || in.write; }
 
-  /// Called by the warps that copy: starts to copy chunk c, if there is one.
+  /// Called by the loaders: starts to copy chunk c, if it exists.
   __device__ __forceinline__ void load(const HeadOfText &h, int c, int chunks, int first_value, Shared &shared) const {
     constexpr int copiers = 32 * loaders;
     if (c < chunks) {
@@ -129,17 +132,17 @@ private:
     }
     fragments::commit_copies();
   }
-  /// Called by the warps that copy: the decay tables of chunk c.
+  /// Called by the loaders: computes the decay tables of chunk c.
   __device__ __forceinline__ void prepare_decay(const HeadOfText &h, int c, Shared &shared) const {
     if (decays())
       shared.decay[c % 2].prepare(in.alpha + h.row + std::size_t(c) * chunk, h.steps - c * chunk,
                                   threadIdx.x - 32 * (workers + scorers), 32 * loaders);
   }
 
-  /// The scores and factors of a chunk.
+  /// Called by the scorers: computes the scores and factors of a chunk.
   __device__ __forceinline__ void score(const Stage &at, const DecayTables &decay, Scored &to) const {
     const int thread = threadIdx.x - 32 * workers, first = thread / 32 * 16, lane = thread % 32;
-    Sum scores[blocks]; // of all steps: branches that skip the masked ones would cost more than their products
+    Sum scores[blocks]; // of all pairs: branches that skip masked pairs would cost more than the products
 #pragma unroll
     for (int k = 0; k < Dk; k += 16) {
       if (skips && k >= in.Dk) break;
@@ -168,7 +171,7 @@ private:
     }
   }
 
-  /// Outputs x of a chunk, from S at its start. Returns whether they are finite.
+  /// Computes the outputs x of a chunk from S at the chunk's start. Returns whether all are finite.
   __device__ __forceinline__ bool read(const Stage &at, const Scored &scored, int own, const Sum (&S)[Dk / 8],
                                        Sum (&x)[blocks]) const {
 #pragma unroll
@@ -192,12 +195,12 @@ private:
     scale(x, in.scale);
     return finite;
   }
-  /// Writes outputs, transposed, to rows of o.
+  /// Transposes the outputs x, and writes them to rows of `to`.
   __device__ __forceinline__ void put(const Sum (&x)[blocks], E *to, int steps, int columns) const {
     const int lane = threadIdx.x % 32, quad = lane % 4;
 #pragma unroll
     for (int b = 0; b < blocks; b += 2) {
-      std::uint32_t pair[4]; // values 0 ... 7 and 8 ... 15 of steps 0 ... 7, then of 8 ... 15
+      std::uint32_t pair[4]; // values 0 ... 7, values 8 ... 15 of steps 0 ... 7; both again of steps 8 ... 15
 #pragma unroll
       for (int n = 0; n < 4; ++n)
         pair[n] = detail::transposed(fragments::packed<E>(x[b + n / 2].x[n % 2 * 2], x[b + n / 2].x[n % 2 * 2 + 1]));
@@ -206,7 +209,7 @@ private:
       if (t < steps && j < columns) *reinterpret_cast<uint4 *>(to + std::size_t(t) * in.Dv + j) = eight;
     }
   }
-  /// S from a chunk's start to its end.
+  /// Advances S from a chunk's start to its end.
   __device__ __forceinline__ void advance(const Stage &at, const Scored &scored, int own, Sum (&S)[Dk / 8]) const {
     if (decays()) scale(S, scored.total);
 #pragma unroll
@@ -221,7 +224,7 @@ private:
     }
   }
 
-  /// All outputs of the block again, step by step, so that an Inf or NaN never reaches an earlier step.
+  /// Computes all outputs of the block again, step by step, so that an Inf or NaN never reaches an earlier step.
   __device__ __noinline__ void redo(HeadOfText h, int first_value, int nth) const {
     constexpr int own = Dk / 32; // keys per lane
     const int lane = threadIdx.x % 32, last_value = min(first_value + values, in.Dv);
@@ -257,13 +260,14 @@ __global__ void __launch_bounds__(SumOutputs<Op, Dk>::threads, 1)
   body(*reinterpret_cast<typename SumOutputs<Op, Dk>::Shared *>(shared));
 }
 
-/// Whether sum_outputs() takes the call: enough blocks for the multiprocessors, each with 64 values. Two blocks of fewer
-/// values would score every chunk twice. Between 128 and 192 keys, the separate stages would also save padded states.
+/// Whether sum_outputs() takes the call. Blocks of 64 values must be enough to occupy the multiprocessors: two blocks
+/// of 32 values would compute the same scores twice. Between 128 and 192 keys, the separate stages would also save
+/// padded states.
 template <class Op, class Stored> bool keeps_states(const Inputs<Stored> &in, const Segments &segments) {
   return is_narrow<Op> && std::is_same<Stored, Element<Op>>::value && in.Dk < 192 &&
          (segments.count > 1 || values_of_block(in) == 64);
 }
-/// Outputs of a decayed sum, and its final states in `end`, which may be in.start, or null: not wanted.
+/// Writes the outputs of a decayed sum and, unless `end` is null, its final states. `end` may be in.start.
 template <class Op>
 void sum_outputs(const Inputs<Element<Op>> &in, Element<Op> *o, float *end, cudaStream_t stream, Segments segments) {
   const std::size_t heads = std::size_t(in.texts()) * in.H;
@@ -271,7 +275,7 @@ void sum_outputs(const Inputs<Element<Op>> &in, Element<Op> *o, float *end, cuda
   std::size_t apart = in.state_stride;
   if (segments.count > 1) {
     Element<Op> *const none = nullptr;
-    pass_states<Op, false>(in, none, none, none, none, end, stream, segments); // the segments' start states
+    pass_states<Op, false>(in, none, none, none, none, end, stream, segments); // the states at the segments' starts
     start = segments.states, end = nullptr, apart = std::size_t(in.Dv) * in.Dk;
   }
   with_extent(in.Dk, [&](auto extent) {
