@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chunk-local phase of decayed sums whose key channels decay separately: lambda_t [Dk], S_t = S_{t-1} diag(lambda_t) +
-// write_t v_t k_t^T (problem.hpp). Its results include the decays within the chunk:
+// Chunk-local phase of decayed sums whose key channels decay separately, by lambda_t [Dk]: S_t = S_{t-1} diag(lambda_t)
+// + write_t v_t k_t^T (problem.hpp). The results of this phase include the decays within the chunk, here one per
+// channel:
 //
 //   Q(t) = D(t,0) q_t,   K(i) = D(C,i) k_i,   total = D(C,0),   scores(t,i) = q_t . D(t,i) k_i for i <= t
 //
-// With a bonus u_t the state is read before it is written (RWKV-6): D(t-1,.) replaces D(t,.), and scores(t,t) = q_t .
-// u_t k_t.
+// With a bonus u_t the state is read before it is written (RWKV-6). Then D(t-1,i) replaces D(t,i) for i < t, and
+// scores(t,t) = q_t . u_t k_t.
 //
-// The chunk has sub-blocks of 16 steps. Pairs within a sub-block are summed with running products of decays. For pairs
-// in different sub-blocks, the query includes the decays since the start of its sub-block and the key those to the end
-// of its own; each sub-block in between contributes one factor. Tensor cores multiply these. Decays are always
-// products, never quotients.
+// The chunk has sub-blocks of 16 steps. Pairs of steps within a sub-block are summed with running products of decays.
+// If the steps are in different sub-blocks, the query is multiplied by the decays since the start of its sub-block, the
+// key by the decays to the end of its sub-block, and the pair by the total decay of each sub-block in between. Tensor
+// cores compute these products. Decays are always products, never quotients.
 #pragma once
 #include "variants/kernels/chunked/rows.hpp"
 #ifdef __CUDACC__
@@ -20,9 +21,9 @@ namespace recollect::chunked {
 /// Gates of the channels, and what the chunk-local phase saves for each chunk; K = kept_keys().
 template <class Op> struct Channels {
   const float *lambda = nullptr;          // [B,H,T,Dk]
-  const float *bonus = nullptr;           // [B,H,T,Dk]; null: a step writes before it reads
+  const float *bonus = nullptr;           // [B,H,T,Dk]; null: no bonus, a step writes before it reads
   Element<Op> *q = nullptr, *k = nullptr; // saved [64,K]
-  Element<Op> *scores = nullptr;          // saved [64,64], times write_i
+  Element<Op> *scores = nullptr;          // saved [64,64], including write_i
   float *total = nullptr;                 // saved [K]
 };
 
@@ -50,10 +51,10 @@ __device__ __forceinline__ A16<Op> load_a_scaled(const Element<Op> *tile, int ro
   }
 }
 
-constexpr int side = 16, sides = chunk / side; // steps per sub-block; sub-blocks
+constexpr int side = 16, sides = chunk / side; // side: steps per sub-block; sides: sub-blocks
 
-/// Multiplies, in place, q_t by the decays since its sub-block's start and k_i by the decays to its sub-block's end.
-/// `whole` [sides,width] becomes the decay of each sub-block. Each thread takes one channel of one sub-block.
+/// In place, multiplies q_t by the decays since its sub-block's start and k_i by the decays to its sub-block's end.
+/// Writes the decay of each sub-block to `whole` [sides,width]. Each thread takes one channel of one sub-block.
 template <class E, int width, int pitch, int gate_pitch, int threads>
 __device__ __forceinline__ void decay_within(bool reads_first, E *q, E *k, const float *gates, float *whole) {
   for (int n = threadIdx.x; n < sides * width; n += threads) {
@@ -95,7 +96,7 @@ template <class Op, class Stored, int Dk> struct ChannelLocal {
     E *const q = reinterpret_cast<E *>(shared), *const k = q + chunk * pitch;
     float *const gates = reinterpret_cast<float *>(k + chunk * pitch), *const scores = gates + chunk * gate_pitch;
     float *const whole = scores + chunk * score_pitch; // [sides,Dk] decay of a whole sub-block
-    float *const between = whole + sides * Dk;         // [sides - 1,Dk] decays of sub-blocks 1, 2, and both
+    float *const between = whole + sides * Dk;         // [sides - 1,Dk] decays of sub-block 1, of 2, of both together
 
     fragments::load_tile<Op, chunk, Dk, pitch, threads>(in.q + c.key_row * in.Dk, in.Dk, c.steps, in.Dk, q, thread);
     fragments::load_tile<Op, chunk, Dk, pitch, threads>(in.k + c.key_row * in.Dk, in.Dk, c.steps, in.Dk, k, thread);
@@ -161,8 +162,8 @@ template <class Op, class Stored, int Dk> struct ChannelLocal {
       *reinterpret_cast<float4 *>(to) = make_float4(x[0], x[1], x[2], x[3]);
   }
 
-  /// Call it once the decays have been copied: multiplies them by alpha, and writes 1 past the end of the sequence and
-  /// past Dk.
+  /// Multiplies the decays by alpha, and writes 1 past the end of the sequence and past Dk. Called after the copies of
+  /// the decays have arrived.
   __device__ __forceinline__ void complete_gates(const ChunkOfHead &c, float *gates) const {
     if (!in.alpha && c.steps == chunk && in.Dk == Dk) return;
     for (int n = threadIdx.x; n < chunk * Dk; n += threads) {
@@ -176,7 +177,8 @@ template <class Op, class Stored, int Dk> struct ChannelLocal {
     __syncthreads();
   }
 
-  /// Pairs of steps in the warp's own sub-block. Each lane has one step t and every second pack of four channels.
+  /// Sums pairs of steps in the warp's own sub-block. Each lane takes one step t, and every second pack of four
+  /// channels.
   __device__ __forceinline__ void sum_own_pairs(const ChunkOfHead &c, const E *q, const E *k, const float *gates,
                                                 float *scores) const {
     const int lane = threadIdx.x % 32, first = threadIdx.x / 32 * side, own = lane % side, t = first + own;
@@ -185,7 +187,7 @@ template <class Op, class Stored, int Dk> struct ChannelLocal {
     for (int j = lane / side * 4; j < in.Dk; j += 8) {
       float p[4];
       load_four(q + t * pitch + j, p);
-      if (reads_first && t < c.steps) { // the step's own pair
+      if (reads_first && t < c.steps) { // the pair of the step with itself
         float x[4];
         load_four(k + t * pitch + j, x);
 #pragma unroll
@@ -214,7 +216,7 @@ template <class Op, class Stored, int Dk> struct ChannelLocal {
     }
   }
 
-  /// Pairs of steps in different sub-blocks a > b.
+  /// Multiplies pairs of steps in different sub-blocks a > b.
   __device__ __forceinline__ static void multiply_pairs(const E *q, const E *k, const float *between, int K,
                                                         float *scores) {
     const int warp = threadIdx.x / 32;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chunk-local phase of delta rules. It depends on one chunk only, so all chunks run in parallel (problem.hpp).
+// Chunk-local phase of delta rules: computes X, W and U of each chunk. All chunks run in parallel (problem.hpp).
 //
 //   L(t,i) = erase_t D(t-1,i) k_t . k_i for i < t,   X = (I + L)^-1
 //   W = X diag(erase_t D(t-1,0)) K,   U = X diag(write) V
 //
-// The diagonal blocks of X of 16 x 16 are inverted by substitution, then those of 32 x 32 and 64 x 64 by
+// I + L is inverted block by block on the diagonal: the blocks of 16 x 16 by substitution, then the blocks of 32 x 32
+// and 64 x 64 by
 //
 //   (A 0; B C)^-1 = (A^-1 0; -C^-1 B A^-1  C^-1),
 //
-// Products stay in registers. They are computed transposed, which is the layout of the next product's second operand.
+// Results stay in registers. They are computed transposed, in the layout of the next product's second operand.
 #pragma once
 #include "variants/kernels/chunked/scalar_fallback.hpp"
 #ifdef __CUDACC__
@@ -18,11 +19,11 @@ namespace recollect::chunked {
 /// Precision of the inverse's products: TF32 if the other operands have 16 bits, else exact.
 template <class Op> using InverseOp = std::conditional_t<is_narrow<Op>, fragments::Tf32, fragments::Exact>;
 
-/// X, the inverse of I + L for L [64,64]. Both are in shared memory, float32, in rows `pitch` apart. Called by four
-/// warps; the rows of L that a warp owns must be visible to it. Elements of X above the diagonal become 0. Ends with a
-/// barrier.
+/// Computes X, the inverse of I + L for L [64,64]. Both are in shared memory, in float32, with `pitch` numbers per row.
+/// Called by four warps; each must see the rows of L that it owns. Elements of X above the diagonal become 0. Ends with
+/// a barrier.
 template <class Op, int pitch> struct UnitLowerInverse {
-  /// X(b,b) of rows 16 b ... 16 b + 15.
+  /// Computes X(b,b), the diagonal block of rows 16 b ... 16 b + 15.
   __device__ __forceinline__ static void on_diagonal(const float *L, float *X, int b) {
     const int lane = threadIdx.x % 32, column = lane % 16, first = 16 * b;
     float x[16];
@@ -36,7 +37,7 @@ template <class Op, int pitch> struct UnitLowerInverse {
 #pragma unroll
       for (int i = 0; i < 16; ++i) X[(first + i) * pitch + first + column] = x[i];
   }
-  /// M^T += X(c,b)^T L(a,c)^T: a result has 16 columns of block b and 16 rows of block a.
+  /// M^T += X(c,b)^T L(a,c)^T for blocks a, b, c. m[] holds 16 columns of block b and 16 rows of block a.
   __device__ __forceinline__ static void add_transposed_product(const float *L, const float *X, int a, int c, int b,
                                                                 Sum (&m)[2]) {
     fragments::multiply_add<Op>(fragments::load_a_across<Op, pitch>(X, 16 * b, 16 * c),
@@ -60,7 +61,7 @@ template <class Op, int pitch> struct UnitLowerInverse {
   __device__ __forceinline__ static void solve(const float *L, float *X) {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     on_diagonal(L, X, warp);
-    for (int i = lane; i < 16 * 16 * (3 - warp); i += 32) // above the diagonal
+    for (int i = lane; i < 16 * 16 * (3 - warp); i += 32) // blocks above the diagonal
       X[(16 * warp + i % 16) * pitch + 16 * (warp + 1) + i / 16] = 0;
     __syncthreads();
     if (warp % 2) {
@@ -105,7 +106,7 @@ template <class Op, class Stored, int Dk> struct ChunkLocal {
 
   __device__ __forceinline__ void operator()(unsigned char *shared) const {
     __shared__ DecayTables decay;
-    __shared__ float erase[chunk], of_key[chunk], write[chunk]; // erase_t, erase_t D(t-1,0), write_t
+    __shared__ float erase[chunk], of_key[chunk], write[chunk]; // erase_t; erase_t D(t-1,0); write_t
     const int K = in.kept_keys(), V = in.kept_values(), thread = threadIdx.x, warp = thread / 32;
     const ChunkOfHead c = in.chunk_of_head(blockIdx.x);
     E *const k = reinterpret_cast<E *>(shared), *const v = k + keys_size;
@@ -177,7 +178,7 @@ template <class Op, class Stored, int Dk> struct ChunkLocal {
       const A16<Op> a = fragments::load_a<Op, key_pitch>(k, first, j);
 #pragma unroll
       for (int i = 0; i < chunk; i += 16)
-        if (is_narrow<Op> || i <= first) // a branch costs more than products of 16-bit operands
+        if (is_narrow<Op> || i <= first) // for 16-bit operands, a branch costs more than the masked products
           fragments::multiply_add<Op>(a, fragments::load_b_across<Op, key_pitch>(k, j, i), scores[i / 8],
                                       scores[i / 8 + 1]);
     }
@@ -191,9 +192,9 @@ template <class Op, class Stored, int Dk> struct ChunkLocal {
     }
   }
 
-  /// Columns j ... j + 15 of W.
+  /// Computes columns j ... j + 15 of W.
   __device__ __forceinline__ static void multiply_keys(const E *x, const E *k, int j, E *to, int K) {
-    Sum w[warps][4]; // the last two of a row of blocks are unused; they complete quads
+    Sum w[warps][4]; // w[.][2] and w[.][3] are unused; they complete the quads of store_rows()
 #pragma unroll
     for (int i = 0; i < chunk; i += 16) {
       const B16<Op> b = fragments::load_b<Op, key_pitch>(k, i, j);
@@ -209,7 +210,7 @@ template <class Op, class Stored, int Dk> struct ChunkLocal {
     }
     if (!finite) redo_product(x, k + j, key_pitch, to + j, K, 1);
   }
-  /// Rows j ... j + 15 of U, transposed.
+  /// Computes rows j ... j + 15 of U, transposed.
   __device__ __forceinline__ static void multiply_values(const E *x, const E *v, int j, E *to) {
     Sum u[blocks];
 #pragma unroll
@@ -224,8 +225,8 @@ template <class Op, class Stored, int Dk> struct ChunkLocal {
     else
       redo_product(x, v + j, value_pitch, to, 1, chunk);
   }
-  /// Scalar fallback of both products: 16 columns of X times a tile. It skips zeros of X, so that an Inf or NaN of a
-  /// later step reaches no earlier one. Called by one warp.
+  /// Scalar fallback of both products: 16 columns of X times a tile. Zeros of X are skipped, so that an Inf or NaN of a
+  /// later step never reaches an earlier one. Called by one warp.
   __device__ __noinline__ static void redo_product(const E *x, const E *tile, int tile_pitch, E *to, int step,
                                                    int column) {
     __syncwarp();
@@ -245,7 +246,8 @@ template <class Op, class Stored, int Dk> struct ChunkLocal {
       sign = fmaf(X[(n * threads / chunk + threadIdx.x / chunk) * pitch + threadIdx.x % chunk], 0.0f, sign);
     return !__syncthreads_or(sign != sign);
   }
-  /// Computes X by substitution, one column per thread: a row of L with NaN or Inf affects only later rows.
+  /// Computes X by substitution, one column per thread. A NaN or Inf in a row of L affects only that row and later rows
+  /// of X.
   __device__ __noinline__ static void substitute(const float *L, float *X) {
     const int column = threadIdx.x;
     if (column < chunk)
@@ -259,7 +261,7 @@ template <class Op, class Stored, int Dk> struct ChunkLocal {
   }
 };
 
-/// Delta rules: writes X to `inverse`, W and U. A null pointer is skipped.
+/// Delta rules: writes X to `inverse`, and W and U. A null pointer is skipped.
 template <class Op, class Stored>
 void chunk_local(const Inputs<Stored> &in, Element<Op> *inverse, Element<Op> *W, Element<Op> *U, cudaStream_t stream) {
   with_extent(in.Dk, [&](auto extent) {

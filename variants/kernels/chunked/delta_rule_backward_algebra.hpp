@@ -22,14 +22,14 @@ template <class Number> struct DeltaRuleAdjoint {
   Array<Real> q, v, d_o, d_v, d_state;
   size_t state_stride;
   SavedRule<Real> saved;
-  bool ahead; // whether the forward pass solved in chunk_local: then chunk_output solves for dY, else state_passing
+  bool ahead; // the forward pass solved in chunk_local: then chunk_output solves for dY, else state_passing
   int decays = in.alpha.extent(0) ? 1 : 0; // 1: one number per step, 0: none
 
   struct Summary {
-    Real *dE;      // [C,V] A^T dO, after state passing also dS_C's part; or dY, where state passing solves
+    Real *dE;      // [C,V] A^T dO, after state passing also the term from dS_C; dY, if state passing solves
     Real *added;   // [F,V] sum of (D(t,0) q_t) do_t^T
     Real *flipped; // [C,C] L (tile::flip)
-    Real *ends;    // [C,F] D(C,i) p_i, where anything decays
+    Real *ends;    // [C,F] D(C,i) p_i, if there are decays
     Real *carried; // [0 or 1] D(C,0)
   };
   struct Summarising {
@@ -43,7 +43,7 @@ template <class Number> struct DeltaRuleAdjoint {
     Decays<Real> decays;
     Real *dA, *dL;   // [C,C]
     Real *A, *L, *G; // [C,C], [C,C], [C+1,C+1], for the decays' gradients; A and L reuse the buffers of o and E
-    Real *dY;        // [C,V], where read solves
+    Real *dY;        // [C,V], if chunk_output solves
     Real *x;         // [C,F]
     Real *q, *r, *p, *o, *E, *S, *dS; // buffers
   };
@@ -224,8 +224,8 @@ template <class Number> struct DeltaRuleAdjoint {
   }
 
 protected:
-  /// Factors of the update of the state's gradient: W, and dE of the chunk's steps, to which D(C,i) p_i times the
-  /// state's gradient is added.
+  /// Matrices of the update of the state's gradient: W, and dE of the chunk's steps. The update adds D(C,i) p_i times
+  /// the state's gradient to dE.
   KOKKOS_FUNCTION typename DeltaRuleState<Real>::Factors factors(const Chunk &c, const Summary &chunk) const {
     const size_t step = c.head * T + c.first;
     const Real *ends = decay_width() ? chunk.ends : in.p.data() + step * F;
@@ -239,8 +239,8 @@ protected:
   KOKKOS_FUNCTION static Real *at(const Array<Real> &array, size_t step) {
     return array.extent(0) ? array.data() + step : nullptr;
   }
-  /// Fills G, except the element for writes before the chunk and reads after it. On entry dq, x and dp contain the
-  /// parts from S_0 and dS_C only.
+  /// Fills G, except the element that pairs the write before the chunk with the read after the chunk. On entry dq, x
+  /// and dp contain only the terms from S_0 and dS_C.
   RECOLLECT_IN_LINE void fill(const Team &team, int n, const Reading &x, const tile::Matrix<Real> &q, const Real *dq,
                               const tile::Matrix<Real> &r, const tile::Matrix<Real> &p, const Real *dp,
                               const Real *erase) const {

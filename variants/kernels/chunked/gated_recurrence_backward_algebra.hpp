@@ -12,7 +12,7 @@
 
 namespace recollect::variants {
 
-/// With one decay per channel, chunks are shorter than in a forward pass without gradients.
+/// With one decay per channel, gradients need shorter chunks than outputs alone.
 template <class State> struct InShortChunks : State {
   KOKKOS_FUNCTION static constexpr int static_steps(int kind) {
     return kind == 2 ? ChannelGradient<typename State::Real>::most : engine::static_size;
@@ -47,17 +47,17 @@ template <class Number> struct GatedRecurrenceSaving : InShortChunks<GatedRecurr
   bool reads_nothing() const { return !reads; }
 };
 
-/// The adjoint; its `state` is the gradient of the state.
+/// The adjoint. Its `state` is the gradient of the recurrence's state.
 template <class Number> struct GatedRecurrenceAdjoint : InShortChunks<DecayedState<Number>> {
   using Real = Number;
   using State = InShortChunks<DecayedState<Real>>;
   using State::bare_keys, State::decay_width, State::elements;
   using State::in, State::T, State::C, State::V;
-  using typename State::Summary; // added: sum of scale D(t,0) q_t do_t^T, then the same for dz
+  using typename State::Summary; // added: sum of scale D(t,0) q_t do_t^T, then the same sum for dz
   GatedRecurrenceGradient<Real> d;
   Array<Real> v, d_o, d_v;
   ChunkStates<Real> starts;
-  Array<Real> d_weight; // [B,H,T] gradient of scale z_t . q_t, if normalised
+  Array<Real> d_weight; // [B,H,T] gradient with respect to scale z_t . q_t, if normalised
 
   struct Summarising {
     Decays<Real> decays;
@@ -67,7 +67,7 @@ template <class Number> struct GatedRecurrenceAdjoint : InShortChunks<DecayedSta
   struct Reading {
     Decays<Real> decays;
     Real *A, *dA;                 // [C,C]
-    Real *within, *across;        // [C,F] q_t decayed within its block; [F] dS_C . S_0; only where channels decay
+    Real *within, *across;        // [C,F] q_t decayed within its block; [F] dS_C . S_0; only if channels decay
     Real *G;                      // [C+1,C+1] as in gate_gradient.hpp
     Real *keys;                   // [C,F] strength_i D(C,i) k_i
     Real *q, *k, *v, *o, *S, *dS; // buffers
@@ -75,7 +75,8 @@ template <class Number> struct GatedRecurrenceAdjoint : InShortChunks<DecayedSta
 
   static constexpr bool reads_alone(int kind) { return kind < 2; }
   KOKKOS_FUNCTION bool channels() const { return State::decays == 2; }
-  /// With a bonus, the pair of a step with itself has a separate weight.
+  /// With a bonus, the pair of a step with itself has a separate weight, so query t reads after t steps instead of t +
+  /// 1.
   KOKKOS_FUNCTION Reads reads(int n) const { return {n, in.bonus.extent(0) ? 0 : 1, 1}; }
   KOKKOS_FUNCTION std::ptrdiff_t ldg() const { return C + 1; }
 
@@ -188,8 +189,8 @@ template <class Number> struct GatedRecurrenceAdjoint : InShortChunks<DecayedSta
   }
 
 private:
-  /// The rest of read() with one decay per channel. On entry dq and dk contain the parts from S_0 and dS_C, without
-  /// decays.
+  /// The part of chunk_output() that only one decay per channel needs. On entry dq and dk contain the terms from S_0 and dS_C,
+  /// without decays.
   template <class AnyTeam>
   RECOLLECT_IN_LINE void
   read_channels(const AnyTeam &team, const Chunk &c, const Real *after, const Reading &x, const tile::Matrix<Real> &q,
@@ -227,8 +228,8 @@ private:
                           own(d.lambda),
                           own(d.bonus)}(team);
   }
-  /// Row j of dS_C . S_0. The loops' arguments are passed by value: with a reference to the algebra, a GPU would keep
-  /// them in memory instead of registers.
+  /// The inner product of the rows j of dS_C and S_0. The caller's loops take their arguments by value: a GPU would
+  /// keep a referenced algebra in memory instead of registers.
   struct Across {
     tile::Matrix<Real> S, dS;
     int V;
@@ -242,7 +243,7 @@ private:
                                 const Real *after) const {
     return {S, dS, V, in.normalised ? starts.of(c) + elements() : nullptr, after + elements()};
   }
-  /// Adds the normaliser's part to do_t . v_i, do_t . S_0 and dS_C . v_i.
+  /// Adds the normaliser's terms to do_t . v_i, do_t . S_0 and dS_C . v_i.
   RECOLLECT_IN_LINE void add_normaliser(const Team &team, const Chunk &c, const Real *after, Real *dA,
                                         std::ptrdiff_t lda, Real *dq, Real *dk) const {
     const int F = in.width;
@@ -255,8 +256,8 @@ private:
   KOKKOS_FUNCTION const Real *decay(size_t step) const {
     return channels() ? in.lambda.data() + step * in.width : in.alpha.extent(0) ? in.alpha.data() + step : nullptr;
   }
-  /// Fills G, except the element for writes before the chunk that are read after it. On entry dq and dk contain the
-  /// parts from S_0 and dS_C only.
+  /// Fills G, except the element that pairs the write before the chunk with the read after the chunk. On entry dq and
+  /// dk contain only the terms from S_0 and dS_C.
   RECOLLECT_IN_LINE static void fill(const Team &team, int n, int F, Real scale, const Real *A, const Real *dA,
                                      std::ptrdiff_t lda, const Real *strength, const tile::Matrix<Real> &q,
                                      const Real *dq, const tile::Matrix<Real> &k, const Real *dk, Real *G,

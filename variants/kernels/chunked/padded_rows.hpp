@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies of arrays whose rows do not start on 16 bytes. Kernels with static extents copy 16 bytes at a time. If a width
-// is no multiple of that, the pass first copies its inputs to wider rows, with zeros past the width, and copies its
-// results back at the end. Zeros in further channels of keys and values change no sum. One kernel makes all copies of
-// inputs, and one all copies of results.
+// Copies of arrays whose rows do not start at multiples of 16 bytes. Kernels with static extents copy 16 bytes at a
+// time. If a row's bytes are no multiple of 16, the pass first copies its inputs to wider rows, with zeros past the
+// width, and at the end copies its results back. The zeros in additional channels of keys and values change no sum. One
+// kernel copies all inputs, and one copies all results.
 #pragma once
 #include "harness/device/arena.hpp"
 #include "variants/kernels/chunked/problem.hpp"
@@ -12,23 +12,24 @@
 
 namespace recollect::chunked {
 
-/// Blocks of rows: numbers per row, rows per block, and numbers from one block to the next.
+/// Blocks of rows: `width` numbers per row, `rows` rows per block, and `apart` numbers from the start of one block to
+/// the next.
 struct RowBlocks {
   int width;
   std::size_t rows, apart;
   KOKKOS_FUNCTION std::size_t size() const { return rows * width; } // numbers of a block
 };
 
-/// A copy of `blocks` blocks from one row width to another: rows are truncated, or padded with zeros.
+/// A copy of `blocks` blocks from one row width to another: each row is truncated, or padded with zeros.
 struct RowCopy {
   const void *from;
   void *to;
   RowBlocks given, wanted;
   std::size_t blocks;
   int bytes;              // of a number: 2 or 4
-  std::uint32_t next = 0; // bits of the one number that may follow a row (normalised: 1); the rest is zeros
+  std::uint32_t next = 0; // bits of the number that follows a row (normalised: 1); all further padding is zeros
 
-  std::size_t packs_of_block() const { return (wanted.size() * bytes + 15) / 16; } // 16 bytes are written at once
+  std::size_t packs_of_block() const { return (wanted.size() * bytes + 15) / 16; } // a pack: 16 bytes, one store
 
   /// Writes the nth pack of a block.
   KOKKOS_FUNCTION void operator()(std::size_t block, std::size_t nth) const {
@@ -92,18 +93,20 @@ private:
   static constexpr int most = 8;
   int count_ = 0;
   Kokkos::Array<RowCopy, most> copies_;
-  Kokkos::Array<std::size_t, most> each_, ends_; // packs of a block of each copy; of all copies up to each
+  /// Of each copy: packs per block; packs of all copies up to and including this copy.
+  Kokkos::Array<std::size_t, most> each_, ends_;
 };
 
 /// The width of rows of numbers of `bytes` bytes after padding to a multiple of 16 bytes.
 inline int padded_width(int width, int bytes) { return (width * bytes + 15) / 16 * 16 / bytes; }
 
-/// The arrays of a pass in rows that start on 16 bytes. Each function returns the array itself if its rows do already,
-/// else a copy in the arena. Null stays null. read() makes the copies of inputs, write() copies the results back.
+/// The arrays of a pass, in rows that start at multiples of 16 bytes. Each function returns the given array if its rows
+/// need no padding, else an array in the arena. A null array stays null. read() fills the copies of inputs, and write()
+/// copies results back.
 class PaddedRows {
 public:
-  /// `bytes` is the size of the narrowest number in rows of keys and of values. If `normalised`, the rows of values
-  /// (float32) are followed by a 1, and the states [Dv,Dk] by the row of that value.
+  /// `bytes` is the size of the narrowest number in rows of keys and of values. If `normalised`, each row of values
+  /// (float32) is followed by a 1, and each state [Dv,Dk] by the state's row for that additional value.
   PaddedRows(Arena &arena, int Dk, int Dv, int bytes, bool normalised = false)
       : arena_(arena), normalised_(normalised), Dk_(Dk), Dv_(Dv), K_(padded_width(Dk, bytes)),
         V_(padded_width(Dv + normalised, bytes)) {}
@@ -113,22 +116,22 @@ public:
   bool normalised() const { return normalised_; }
   bool pads() const { return K_ != Dk_ || V_ != Dv_; }
 
-  /// The copy of an input [rows,Dk]. The next function: of an input [rows,Dv].
+  /// The copy of an input [rows,Dk]; the next function: of an input [rows,Dv].
   template <class Number> const Number *keys(const Number *array, std::size_t rows) {
     return input(array, rows, Dk_, K_);
   }
   template <class Number> const Number *values(const Number *array, std::size_t rows) {
     return input(array, rows, Dv_, V_, normalised_ ? one : 0);
   }
-  /// The copy of a result [rows,Dk]. The next function: of a result [rows,Dv].
+  /// The copy of a result [rows,Dk]; the next function: of a result [rows,Dv].
   template <class Number> Number *keys_of_result(Number *array, std::size_t rows) {
     return result(array, rows, Dk_, K_);
   }
   template <class Number> Number *values_of_result(Number *array, std::size_t rows) {
     return result(array, rows, Dv_, V_);
   }
-  /// States [Dv,Dk], `apart` numbers apart. read() fills their copies; write() copies these back if `written`. Their
-  /// copies lie states_apart() apart.
+  /// The copies of states [Dv,Dk], which lie `apart` numbers apart; the copies lie states_apart() numbers apart. read()
+  /// fills the copies. If `written`, write() copies them back.
   template <class Number> Number *states(Number *array, std::size_t count, std::size_t apart, bool written) {
     if (!array || !pads()) return array;
     const RowBlocks own{Dk_, std::size_t(Dv_ + normalised_), apart}, wide{K_, std::size_t(V_), states_apart(apart)};
@@ -170,7 +173,8 @@ private:
 };
 
 #ifdef __CUDACC__
-/// The inputs in padded rows, except for the states: set `start`, and call read() before any kernel.
+/// The call's inputs in padded rows, except for the states: the caller sets `start`, and calls read() before any
+/// kernel.
 template <class Stored> Inputs<Stored> in_padded_rows(Inputs<Stored> in, PaddedRows &rows) {
   const std::size_t steps = std::size_t(in.B) * in.T;
   in.q = rows.keys(in.q, in.key_heads * steps), in.k = rows.keys(in.k, in.key_heads * steps);

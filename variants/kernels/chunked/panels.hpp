@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of a thread block over operands in shared memory, and the pipeline that copies the operands in panels: while
-// one panel is multiplied, the next is being copied.
+// Products that a thread block computes from operands in shared memory, and the pipeline that copies the operands in
+// panels: while one panel is multiplied, the next panels are being copied.
 //
-// Warps form a grid of 4 x `parts`. A warp computes 16 of the chunk's 64 rows, and of these every `parts`-th group of 16
-// columns.
+// Warps form a grid of 4 x `parts`. A warp computes 16 of the chunk's 64 rows, and in these rows every `parts`-th group
+// of 16 columns.
 #pragma once
 #include "variants/kernels/chunked/rows.hpp"
 #ifdef __CUDACC__
@@ -13,25 +13,25 @@ namespace recollect::chunked {
 using fragments::Element;
 using fragments::Sum;
 
-/// Which rows and columns of a result belong to a thread's warp.
+/// The rows and columns of a result that belong to a thread's warp.
 template <int parts> struct WarpPlace {
   int row, part, lane;
   __device__ explicit WarpPlace(int thread)
       : row(thread / 32 / parts * 16), part(thread / 32 % parts), lane(thread % 32) {}
   /// The row of the result to which x[2 r] and x[2 r + 1] belong.
   __device__ int row_of(int r) const { return row + lane / 4 + 8 * r; }
-  /// The first column of half h of the nth group of the warp.
+  /// In the warp's nth group of 16 columns, the thread's first column in columns 0 ... 7 (h = 0) or 8 ... 15 (h = 1).
   __device__ int column(int nth, int h) const { return (part + parts * nth) * 16 + 8 * h + lane % 4 * 2; }
 };
 
-/// A warp's results: 16 rows and the warp's share of `columns` columns.
+/// A warp's results: 16 rows, and every `parts`-th group of 16 of `columns` columns.
 template <int columns_, int parts_> struct RowsOfSums {
   static constexpr int columns = columns_, parts = parts_, groups = (columns / 16 + parts - 1) / parts;
   Sum x[groups][2];
   __device__ __forceinline__ static bool has(const WarpPlace<parts> &at, int nth) {
     return columns / 16 % parts == 0 || (at.part + parts * nth) * 16 < columns;
   }
-  /// Calls f(r, column, first, second) for all pairs of adjacent columns.
+  /// Calls f(r, column, first, second) for all pairs of adjacent columns, where r = 0 or 1 is the row as in row_of().
   template <class F> __device__ __forceinline__ void each_pair(const WarpPlace<parts> &at, const F &f) const {
 #pragma unroll
     for (int j = 0; j < groups; ++j)
@@ -74,8 +74,8 @@ template <int columns_, int parts_> struct RowsOfSums {
 /// Layout of an operand's tile: [row or column of the result][term] or [term][row or column].
 enum class Lies { along, across };
 
-/// sum += A B over the terms from ... to - 1. Tiles have `pitch` elements per row; `row` is A's first row in its tile.
-/// Groups of columns from `end` on are skipped.
+/// sum += A B over the terms from ... to - 1. Tiles have `pitch` elements per row. `row` is the first row of A that the
+/// warp multiplies. Groups of columns from `end` on are skipped.
 template <class Op, Lies a_lies, int a_pitch, Lies b_lies, int b_pitch, int terms, int columns, int parts>
 __device__ __forceinline__ void add_product(const WarpPlace<parts> &at, int row, const Element<Op> *A,
                                             const Element<Op> *B, RowsOfSums<columns, parts> &sum, int from = 0,
@@ -104,12 +104,12 @@ __device__ __forceinline__ void add_product(const WarpPlace<parts> &at, int row,
   }
 }
 
-/// A ring of buffers of `bytes` bytes for panels: while one panel is used, the next `count` - 1 are being copied.
+/// A ring of `count` buffers of `bytes` bytes for panels: while one panel is used, the next count - 1 are being copied.
 struct PanelRing {
   unsigned char *buffers;
   int bytes, count;
   int place = 0;     // buffer of the next panel
-  int under_way = 0; // panels being copied, including the next
+  int under_way = 0; // panels being copied, including the one in buffer `place`
 
   __device__ __forceinline__ unsigned char *buffer(int ahead) const {
     const int at = place + ahead;
@@ -117,9 +117,9 @@ struct PanelRing {
   }
 };
 
-/// Calls load(n, buffer), then use(n, buffer), for panels n = 0 ... panels - 1. Near the end it also calls next(n,
-/// buffer) for the first `next_panels` panels of the next call, so that their copies overlap with this call's work.
-/// Barriers surround each use.
+/// Calls load(n, buffer), then use(n, buffer), for panels n = 0 ... panels - 1. Towards the end it also calls next(n,
+/// buffer) for the first `next_panels` panels of the following call of stream_panels(), so that their copies overlap
+/// with work on the last panels. Barriers surround each use.
 template <class Load, class Use, class Next>
 __device__ __forceinline__ void stream_panels(PanelRing &ring, int panels, const Load &load, const Use &use,
                                               int next_panels, const Next &next) {
@@ -128,7 +128,7 @@ __device__ __forceinline__ void stream_panels(PanelRing &ring, int panels, const
     if (n < panels) load(n, ring.buffer(n));
     fragments::commit_copies(); // this group may be empty: the last `most` groups are always those being copied
   }
-  int ahead = 0; // panels of the next call
+  int ahead = 0; // panels of the following call
   for (int n = 0; n < panels; ++n) {
     const int coming = n + most;
     if (coming < panels) {
@@ -151,8 +151,8 @@ __device__ __forceinline__ void stream_panels(PanelRing &ring, int panels, const
   stream_panels(ring, panels, load, use, 0, [](int, unsigned char *) {});
 }
 
-/// Copies a tile [rows][columns + 8] from rows `ld` apart, with zeros where they are not valid. The copy is complete
-/// once the caller has waited for its copies, or after a barrier.
+/// Copies a tile [rows][columns + 8] from rows `ld` apart. Elements past valid_rows or valid_columns become zeros.
+/// Before the tile is read, the caller must wait for its copies and pass a barrier.
 template <class Op, int rows, int columns, int threads, class Stored>
 __device__ __forceinline__ void load_panel(const Stored *from, int ld, int valid_rows, int valid_columns,
                                            Element<Op> *to) {
@@ -180,7 +180,7 @@ template <class T> __device__ __forceinline__ void put_pair(T *to, float first, 
     *reinterpret_cast<float2 *>(to) = make_float2(first, second);
 }
 
-/// Writes results to rows `ld` apart, limited to `rows` and `columns`; both widths are even.
+/// Writes results to rows `ld` apart, and skips results outside `rows` and `columns`. `columns` and `ld` are even.
 template <class T, int columns_, int parts>
 __device__ __forceinline__ void put_rows(const WarpPlace<parts> &at, const RowsOfSums<columns_, parts> &sum, T *to,
                                          int ld, int rows, int columns) {
@@ -200,7 +200,7 @@ __device__ __forceinline__ void put_rows(const WarpPlace<parts> &at, const RowsO
   }
 }
 
-/// rows_t . sum_t over the thread's columns, for both rows that the thread has.
+/// rows_t . sum_t over the thread's columns, for each of the thread's two rows t.
 template <class T, int columns_, int parts>
 __device__ __forceinline__ float2 dot_own(const WarpPlace<parts> &at, const RowsOfSums<columns_, parts> &sum,
                                           const T *rows, int width, int valid_rows) {
