@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradients of a few steps of S_t = S_{t-1} diag(decay_t) + v_t k_t^T, o_t = S_t q_t, with one decay per channel,
-// computed from inner products. Write S_t for row j of the state (channel j) and dS_t for the same row of its gradient.
-// Only their products with do_t, v_i and each other are needed. Forward over the steps s,
+// computed from inner products. For one channel, S_t stands for the channel's column of the state, and dS_t for the
+// same column of its gradient. Only their inner products with do_t, v_i and each other are needed. Forward over the
+// steps s, with y_t = do_t . S_s for all t after s, and y_end = dS_n . S_s:
 //
-//   y_t = do_t . S_s   for all t after s, and y_end = dS_n . S_s:   y_t <- decay_s y_t + k_s (do_t . v_s)
+//   y_t <- decay_s y_t + k_s (do_t . v_s)
 //   dq_s = y_s,   d decay_s = <dS_s, S_{s-1}> = sum_{t>=s} D(t,s) q_t y_t + D(n,s) y_end, y before step s
 //   dk_s = dS_s . v_s = sum_{t>=s} D(t,s) q_t (do_t . v_s) + D(n,s) (dS_n . v_s)
 //
-// with the sums by Horner's scheme. Nothing is divided by a decay, so the gradients of decays of 0 exist. With a bonus
-// u, a step reads before it writes (gated_recurrence.hpp): q_t reads S_{t-1} + u_t k_t v_t^T. The cost is about 4 n
-// operations per step and channel, so this is for blocks of few steps.
+// The sums are computed by Horner's scheme. Nothing is divided by a decay, so decays of 0 have gradients, too. With a
+// bonus u, a step reads before it writes (gated_recurrence.hpp): q_t reads S_{t-1} + u_t k_t v_t^T. The cost is about 4
+// n operations per step and channel, so n should be small.
 #pragma once
 #include "harness/device/tile/tile.hpp"
 
@@ -19,12 +20,12 @@ template <class Real> struct ChannelGradient {
   static constexpr int most = on_host ? 32 : 16;                // steps
   static constexpr int lanes = on_host ? 64 / sizeof(Real) : 1; // channels per thread at a time
   int n, F;
-  const Real *decay, *q, *k, *bonus; // [n,F]; no bonus: a step writes before it reads
-  Real scale;                        // of the queries
+  const Real *decay, *q, *k, *bonus; // [n,F]; bonus null: a step writes before it reads
+  Real scale;                        // factor of the queries
   const Real *pairs;                 // [n,n] do_t . v_i for i <= t
   std::ptrdiff_t ldp;
   const Real *across;      // [F] dS_n . S_0
-  Real *dq, *dk;           // [n,F]; on entry do_t . S_0 and dS_n . v_i
+  Real *dq, *dk;           // [n,F]; on entry do_t . S_0 and dS_n . v_i, one number per channel
   Real *d_decay, *d_bonus; // [n,F]; null: not computed
 
   RECOLLECT_IN_LINE void operator()(const Team &team) const {
@@ -40,7 +41,8 @@ template <class Real> struct ChannelGradient {
 private:
   using all_lanes = std::integral_constant<int, lanes>;
 
-  /// Calls f(t) for t = begin ... n-1, or in reverse. On a GPU the loops are unrolled, so that arrays indexed by t stay
+  /// Calls f(t) for t = begin ... n-1; down(): in reverse. On a GPU the loops are unrolled, so that arrays indexed by t
+  /// stay in registers.
   /// in registers.
   template <class F> RECOLLECT_IN_LINE void up(int begin, const F &f) const {
     if constexpr (on_host) {
@@ -61,7 +63,7 @@ private:
     }
   }
 
-  /// Channels j0 ... j0 + count - 1. The first query that reads after step s is q_{s + early}.
+  /// Computes channels j0 ... j0 + count - 1. Query q_{s + early} is the first that reads the state after step s.
   template <int early, class Count> RECOLLECT_IN_LINE void columns(int j0, Count count) const {
     Real y[most][lanes], query[most][lanes], factor[most][lanes], end[lanes], sum[lanes], key[lanes], now[lanes];
     const auto read_later = [&](int t) { return t + early < most && t + early < n; };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// State passing of the delta family (delta_rule.hpp): takes the state S [F,V] across a chunk of N writes. The backward
-// pass takes the state's gradient across a chunk in the same way (delta_rule_backward.hpp):
+// State passing of the delta family (delta_rule.hpp): advances the state S [F,V] by a chunk of N writes. The backward
+// pass passes the state's gradient back in the same way (delta_rule_backward.hpp):
 //
 //   E <- solve(E + sign A S),   S <- D S + added - sign B^T E
 //
-// A, B [N,F]; E [N,V]; D diagonal. Columns of V are independent and may be divided among teams. On a GPU the state
-// stays in a team's scratch memory from chunk to chunk, while the next chunk's matrices are copied into a second
-// buffer.
+// A and B are [N,F], E is [N,V], and D is diagonal. Columns of V are independent and may be divided among teams. On a
+// GPU the state stays in a team's scratch memory from chunk to chunk; meanwhile the matrices of the next chunk are
+// copied to a second buffer.
 #pragma once
 #include "harness/device/chunk.hpp"
 #include "harness/device/tile/tile.hpp"
@@ -15,7 +15,7 @@ namespace recollect::variants {
 
 template <class Real> struct DeltaRuleState {
   int N, F, V; // N: largest number of writes per chunk
-  bool apart;  // columns are independent, because the chunk-local phase solved for E
+  bool apart;  // the chunk-local phase solved for E, so teams may take parts of the columns
   bool adds;   // `added` is given
 
   static constexpr int grain = on_host ? 64 / sizeof(Real) : 16; // columns per part: a cache line on a CPU
@@ -38,11 +38,11 @@ template <class Real> struct DeltaRuleState {
   };
 
   KOKKOS_FUNCTION int parts() const { return (V - 1) / grain + 1; }
-  /// Number of buffers: two if both fit into shared memory together with a second team (not in float64), else one.
+  /// Number of buffers: two if two teams with two buffers each fit into shared memory (not in float64), else one.
   KOKKOS_FUNCTION int buffers() const { return apart && !on_host && sizeof(Real) == 4 && N * F <= 1 << 13 ? 2 : 1; }
 
   KOKKOS_FUNCTION Buffers place(Stack<Real> &s) const {
-    const int columns = apart && !on_host && V > grain ? grain : V; // columns per part, if there are several parts
+    const int columns = apart && !on_host && V > grain ? grain : V; // width of a part, if there are several
     Buffers x;
     x.S = tile::buffer(s, F, columns);
     x.E = tile::buffer(s, buffers() * N, columns);
@@ -85,7 +85,7 @@ template <class Real> struct DeltaRuleState {
     tile::gemm(team, n, of.count, F, sign, A, old, Real(1), E, lde);
     team.meet();
     solve(E, lde, of.count);
-    const bool scales = !on_host && decay.width <= 1 && !adds; // then the product scales by the decay
+    const bool scales = !on_host && decay.width <= 1 && !adds; // if true, the product scales S by the decay
     if (!scales) {
       const Decay d = decay;
       each_cell(team, F, of.count, [=](int j, int i) {
@@ -110,7 +110,7 @@ private:
     const int begin = part.begin(V, grain);
     return {begin, part.count == parts() && V % grain == 0 ? grain : part.end(V, grain) - begin};
   }
-  /// The part's copy of the buffer `first`, with rows of this width.
+  /// The buffer for the part's current turn, one of buffers() that start at `first` and have rows of this width.
   KOKKOS_FUNCTION Real *buffer(Real *first, int width, const Part &part) const { return buffer(first, width, part, N); }
   KOKKOS_FUNCTION Real *buffer(Real *first, int width, const Part &part, int rows) const {
     return buffers() == 2 && part.turn % 2 ? first + rows * tile::pitch<Real>(width) : first;

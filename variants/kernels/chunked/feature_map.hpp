@@ -4,8 +4,8 @@
 //
 //   S_t = S_{t-1} + v_t phi(k_t)^T,   z_t = z_{t-1} + phi(k_t),   o_t = S_t phi(q_t) / (z_t . phi(q_t))
 //
-// State: Dv + 1 rows of F columns, first S, then z. A variant only supplies phi; both of its forms are here. phi is
-// computed for all steps first and takes 2 T F numbers per head.
+// State: Dv + 1 rows of F columns, first S, then z. A variant supplies only phi; the recurrent and the chunked form are
+// here. phi is computed for all steps first, which takes 2 T F numbers per head.
 #pragma once
 #include "harness/device/tile/tile.hpp"
 #include "variants/kernels/chunked/gated_recurrence_backward.hpp"
@@ -19,13 +19,13 @@ template <class Real> struct Features {
   Array<Real> q, k; // [B,H,T,F]
 };
 
-/// Arguments of a map: y [rows,width] from x [rows,D] and, for some maps, given [rows,G].
+/// Arguments of a map: y [rows,width] is computed from x [rows,D] and, for some maps, from given [rows,G].
 template <class Real> struct Mapped { Array<Real> x, given, y; };
 
-/// y = map(x) or map(x, given), for one array or two of equal shape; a unit takes several rows. A map takes a whole row
-/// or a single number. On a GPU rows are copied to the team's memory first, so that global accesses are coalesced
-/// although each thread maps one row; the pitch is odd, to avoid bank conflicts. Rows too wide for that are read
-/// directly.
+/// Computes y = map(x) or y = map(x, given) for one array, or for two arrays of equal shape. A map takes a whole row or
+/// a single number; a unit computes several rows. On a GPU the unit's rows are first copied to the team's memory:
+/// global accesses are then coalesced, although each thread maps one row. In this memory the pitch of rows is odd,
+/// which avoids bank conflicts. Rows that are too wide for this memory are read directly.
 template <class Real, class Map> struct RowMap {
   static constexpr bool alone = std::is_invocable_v<const Map &, Real>,
                         by_number = alone || std::is_invocable_v<const Map &, Real, Real>;
@@ -80,7 +80,7 @@ private:
   }
 };
 
-/// Maps the rows of one array, or of two of equal shape in one kernel.
+/// Maps the rows of one array, or of two arrays of equal shape in one kernel.
 template <class Real, class Map>
 void map_rows(const std::string &label, const Call<Real> &call, int D, int G, int width, const Map &map,
               const Mapped<Real> &first, const Mapped<Real> &second = {}) {
@@ -90,7 +90,7 @@ void map_rows(const std::string &label, const Call<Real> &call, int D, int G, in
   const Kernel kernel{first, second, rows, units, D, G, width, map};
   run<Real>({label, second.x.extent(0) ? 2 * units : units}, *call.arena, kernel.scratch(), kernel);
 }
-/// phi of every row of x [rows,D]; phi(row, D, out) writes `width` features.
+/// Returns phi of every row of x [rows,D]; phi(row, D, out) writes `width` features.
 template <class Real, class Map>
 Array<Real> map_rows(const std::string &label, const Call<Real> &call, const Array<Real> &x, int D, int width,
                      const Map &phi) {
@@ -99,7 +99,8 @@ Array<Real> map_rows(const std::string &label, const Call<Real> &call, const Arr
   return y;
 }
 
-/// phi of the rows of q and k. If there are as many features as channels, phi may also map single numbers: phi(x).
+/// Returns phi of the rows of q and k. If there are as many features as channels, phi may also map single numbers:
+/// phi(x).
 template <class Real, class Map> Features<Real> map_features(const Call<Real> &call, int width, const Map &phi) {
   const int D = call.shape.Dk;
   const size_t n = call.q.extent(0) / D * width;
@@ -133,8 +134,8 @@ Features<Real> feature_gradients(const std::string &label, const BackwardCall<Re
   return d;
 }
 
-/// Gradients of q and k from the gradients of the features: pull(row, D, d phi(row), d row) per row, or pull(x, d
-/// phi(x)) per number.
+/// Gradients of q and k from the gradients of the features. The function is pull(row, D, d phi(row), d row) for rows,
+/// or pull(x, d phi(x)) for single numbers.
 template <class Real, class Pull>
 void pull_features(const std::string &label, const BackwardCall<Real> &back, const Features<Real> &d,
                    const Pull &pull) {

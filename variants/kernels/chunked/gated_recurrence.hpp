@@ -9,10 +9,10 @@
 //
 //   o_t = scale (S_0 D(t,0) q_t + sum_{i<=t} [q_t . D(t,i) k_i] v_i),   S_C = S_0 D(C,0) + sum_i v_i (D(C,i) k_i)^T
 //
-// With a bonus u_t the layer reads before it writes (RWKV-6): o_t = scale (S_{t-1} + v_t (u_t k_t)^T) q_t. The weight
-// of a pair then has D(t-1,i), and that of a step with itself is q_t . u_t k_t.
+// With a bonus u_t the layer reads before it writes (RWKV-6): o_t = scale (S_{t-1} + v_t (u_t k_t)^T) q_t. Then the
+// weight of a pair i < t has D(t-1,i) in place of D(t,i), and the weight of a step with itself is q_t . u_t k_t.
 //
-// If normalised, a vector z_t follows the same recurrence as S_t with the value 1, and o_t is divided by scale z_t .
+// If normalised, a vector z_t follows the recurrence of S_t with 1 in place of v_t, and o_t is divided by scale z_t .
 // q_t. With a floor, o_t is divided by max(|scale z_t . q_t|, floor_t).
 #pragma once
 #include "harness/device/device.hpp"
@@ -30,13 +30,13 @@ template <class Real> struct GatedRecurrence {
   Array<Real> strength = {}, floor = {}; // [B,H,T]; empty: strength 1, no floor
 };
 
-/// sum / weight; 0 while the weight is 0.
+/// sum / weight, or 0 if the weight is 0.
 template <class Real> KOKKOS_FUNCTION Real weighted_mean(Real sum, Real weight) {
   return weight == 0 ? Real(0) : sum / weight;
 }
 
-/// Runs the sum from call.state and leaves the final state there; its first rows are S [Dv,F] and, if normalised, z.
-/// Writes call.o.
+/// Runs the sum from call.state, whose rows are S [Dv,F] and, if normalised, z. Leaves the final state in call.state,
+/// and writes call.o.
 template <class Real>
 void gated_recurrence(const std::string &label, const Call<Real> &call, const GatedRecurrence<Real> &in);
 

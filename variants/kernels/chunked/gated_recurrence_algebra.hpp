@@ -19,8 +19,8 @@ RECOLLECT_IN_LINE void weigh_own_pairs(const Team &team, int n, int F, const til
   });
 }
 
-/// S and z, and how a chunk changes them. Shared by the sum and by its gradient (gated_recurrence_backward.hpp), whose
-/// state decays in the same way.
+/// The state S and the normaliser z, and how a chunk changes them. Also the base of the adjoint
+/// (gated_recurrence_backward.hpp), because the state's gradient decays in the same way.
 template <class Number> struct DecayedState {
   using Real = Number;
   static constexpr bool carries_by_reading = false;
@@ -35,7 +35,7 @@ template <class Number> struct DecayedState {
                                     : 0; // 2: one decay per channel, 1: one number per step, 0: none
 
   struct Summary {
-    Real *added; // [F,V] what the chunk adds to S, transposed, so that products run along V; then what it adds to z [F]
+    Real *added;   // [F,V] what the chunk adds to S, transposed, for products along V; then [F] what it adds to z
     Real *carried; // [0, 1 or F] D(C,0)
   };
   struct Carrying {};

@@ -2,12 +2,12 @@
 // Log-linear attention (Guo et al. 2025, arXiv:2506.04761; fla's fla/ops/log_linear_attn/naive.py): the past is divided
 // as in a Fenwick tree, and each level of the tree has its own state and its own weight when it is read.
 //
-// With steps counted from 0, level 0 holds step t only. Level l >= 1 is empty if bit l - 1 of t is 0; else it holds
-// the 2^(l-1) steps before the last multiple of 2^(l-1) up to t. When bits 0 ... m - 1 of t turn from 1 to 0, the
-// states of levels 0 ... m are merged into level m + 1.
+// Steps are counted from 0. At step t, level 0 holds step t only. Level l >= 1 is empty if bit l - 1 of t is 0.
+// Otherwise it holds the 2^(l-1) steps before m, the last multiple of 2^(l-1) with m <= t. When bits 0 ... b - 1 of t
+// turn from 1 to 0, the states of levels 0 ... b are merged into level b + 1.
 //
-// The chunked form runs each level as a layer whose state is reset every 2^l steps. In the first half of these steps it
-// is written, in the second half read. This takes O(T log T) time and linear memory.
+// The chunked form runs each level l >= 1 as a layer whose state is reset every 2^l steps. In the first 2^(l-1) of
+// these steps the state is written, in the other 2^(l-1) it is read. This takes O(T log T) time and linear memory.
 #pragma once
 #include "variants/kernels/common/elementwise.hpp"
 #include "variants/kernels/common/rows.hpp"
@@ -29,7 +29,7 @@ struct Level {
   KOKKOS_FUNCTION bool begins(int t) const { return t % (1 << level) == 0; }
 };
 
-/// The weight of level l at a step: w_t[l mod Dk], or 1 without w.
+/// The weight of a level at a step: w_t[level mod Dk], or 1 if w is not given.
 template <class Real> struct LevelWeights {
   bool given;
   int Dk;
@@ -69,8 +69,8 @@ template <class Real, class Move> void recurrent_levels(const std::string &label
   recurrent_rows(label, call, LevelRows<Real, Move>{move, LevelWeights<Real>(call)});
 }
 
-/// The call that runs one level as a layer. Queries are multiplied by the level's weight at steps that read it,
-/// strengths are nonzero at steps that write it, and the gate is 0 where the level begins.
+/// The call that runs one level as a layer. Queries are multiplied by the level's weight at steps that read the level.
+/// Strengths are nonzero only at steps that write the level. The gate is 0 where the level's state is reset.
 template <class Real> Call<Real> call_of(const Call<Real> &call, int level) {
   Call<Real> one = call;
   one.q = allocate(call, call.q.extent(0)), one.o = allocate(call, call.o.extent(0));
@@ -110,7 +110,7 @@ template <class Real, class Run> void by_levels(const Call<Real> &call, const Ru
 template <class Real> struct LevelGradient {
   int level, T, D;
   LevelWeights<Real> weight;
-  Array<Real> q, its_q, its_alpha, its_beta, d_q, d_alpha, d_beta, d_w; // its: of this level
+  Array<Real> q, its_q, its_alpha, its_beta, d_q, d_alpha, d_beta, d_w; // its_...: gradients of this level
   KOKKOS_FUNCTION void operator()(size_t step) const {
     const Level is{level};
     const int t = int(step % T);

@@ -3,12 +3,14 @@
 //
 //   S_t = S_{t-1} diag(r_t e^{i theta_t}) + v_t k_t^T,   o_t = Re(S_t q_t)
 //
-// State: V rows of [real part (F), imaginary part (F)]. With Theta_t = theta_1 + ... + theta_t the pair (t, i) has the
-// weight q_t k_i r cos(Theta_t - Theta_i) = Re(q_t e^{-i Theta_t}) Re(k_i e^{-i Theta_i}) r + the same of imaginary
-// parts. So this is a real decayed sum over features rotated by -Theta, whose final state is rotated by Theta_T. e^{i
-// Theta} is a running product, which avoids large angles. It is normalised to length 1 at every step, because weights
-// contain the square of its length, which would drift. Its angle drifts too, but a pair's weight only contains the
-// drift between its two steps.
+// State: V rows of [real part (F), imaginary part (F)]. Let Theta_t = theta_1 + ... + theta_t, and let r be the product
+// of r_{i+1} ... r_t. In the output of step t, the write of step i has the weight q_t k_i r cos(Theta_t - Theta_i) = r
+// (Re(q_t e^{-i Theta_t}) Re(k_i e^{-i Theta_i}) + the product of the two imaginary parts). So this is a real decayed
+// sum over features rotated by -Theta, whose final state is rotated by Theta_T.
+//
+// e^{i Theta} is computed as a running product, which avoids large angles. The product is normalised to length 1 at
+// every step, because weights contain the square of its length, and rounding errors of the length would accumulate.
+// Errors of its angle accumulate too, but a weight contains only those between its two steps.
 #pragma once
 #include "variants/kernels/chunked/feature_map.hpp"
 
@@ -23,15 +25,15 @@ template <class Real> struct Complex {
 template <class Real> KOKKOS_FUNCTION Complex<Real> unit_phase(Real angle) {
   return {math::cos(angle), math::sin(angle)};
 }
-/// turn e^{i angle}, normalised to length 1.
+/// turn times e^{i angle}, normalised to length 1.
 template <class Real> KOKKOS_FUNCTION Complex<Real> following(Complex<Real> turn, Real angle) {
   turn = turn * unit_phase(angle);
   const Real stretch = (3 - (turn.re * turn.re + turn.im * turn.im)) / 2; // 1 / |turn| to second order
   return {stretch * turn.re, stretch * turn.im};
 }
 
-/// Advances one channel of a state row by a step: s = s a + v k. `s` points to the row, [re | im] of F columns each;
-/// returns Re(s).
+/// Advances one channel of a state row by a step, s = s a + v k, where `written` is v k. `s` points to the row, [re |
+/// im] of F columns each. Returns Re(s).
 template <class Real>
 KOKKOS_FUNCTION Real rotate_and_write(Real *s, int j, int F, const Complex<Real> &a, Real written) {
   const Complex<Real> next = Complex<Real>{s[j], s[F + j]} * a;
@@ -43,7 +45,7 @@ template <class Real, class Phase> struct TurnBack {
   Features<Real> in, out;
   Array<Real> end; // [B,H,F,2] e^{i Theta_T}
   int T;
-  Phase phase; // phase(step, j): theta of the step in [0, B H T), channel j
+  Phase phase; // phase(step, j): theta of channel j at step 0 ... B H T - 1
   KOKKOS_FUNCTION void operator()(size_t unit) const {
     const int F = in.width;
     const size_t head = unit / F, j = unit % F;
@@ -58,7 +60,7 @@ template <class Real, class Phase> struct TurnBack {
   }
 };
 
-/// Features rotated by the negative accumulated phase, and the rotation at the end of the sequence.
+/// Features rotated by the negative accumulated phase, and the rotation e^{i Theta_T} at the end of the sequence.
 template <class Real> struct Turned {
   Features<Real> features; // width 2 F
   Array<Real> end;         // [B,H,F,2]
@@ -73,8 +75,8 @@ Turned<Real> turn_back(const Call<Real> &call, const Features<Real> &in, const P
   return out;
 }
 
-/// The decayed sum over rotated features leaves a state relative to the first step. Rotates it to the last step's
-/// phase.
+/// Rotates the final state by Theta_T. The decayed sum over rotated features leaves a state relative to the angle
+/// before the first step.
 template <class Real> void turn_state(const Call<Real> &call, const Turned<Real> &turned) {
   const int F = turned.features.width / 2, rows = call.state_shape.rows;
   const Array<Real> state = call.state, end = turned.end;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// State passing in segments. It is used where there are so few heads that one thread block per head and column block of
-// values would leave most multiprocessors idle. A head's chunks are divided into segments, and decayed sums pass states
-// in three steps:
+// State passing in segments, for calls with few heads, where one thread block per head and group of value channels
+// would leave most multiprocessors idle. A head's chunks are divided into segments, and decayed sums pass states in
+// three steps:
 //
-//   1. each segment runs from a zero state, in parallel; its final state is the sum A_s;
+//   1. each segment s runs from a zero state, in parallel with the others; its final state is A_s;
 //   2. a scan over the segments: X_0 is the given state, X_{s+1} = D_s X_s + A_s;
 //   3. each segment runs again, in parallel, from its start state X_s.
 //
-// D_s is the product of the segment's decays: one number, or one per key channel. A backward pass scans from the last
-// segment to the first. Delta rules pass all chunks in order, because each chunk multiplies the state by a full matrix.
+// D_s is the product of the decays of segment s: one number, or one number per key channel. A backward pass scans from
+// the last segment to the first. Delta rules do not use segments: each of their chunks multiplies the state by a full
+// matrix, so no product D_s is known.
 #pragma once
 #include <Kokkos_Macros.hpp>
 #include <algorithm>
@@ -19,13 +20,13 @@ namespace recollect::chunked {
 struct Segments {
   int count = 1, chunks = 0; // segments per head and text; chunks per segment
   int decay_width = 1;       // decays of a segment: 1, or Dk if channels decay separately
-  float *states = nullptr;   // [texts * H,count,Dv,Dk] A_s, after the scan X_s
+  float *states = nullptr;   // [texts * H,count,Dv,Dk] A_s; after the scan X_s
   float *decays = nullptr;   // [texts * H,count,decay_width] D_s
 };
 
-/// How many segments to use, given `blocks` thread blocks (all heads and column blocks): enough for all
-/// multiprocessors, of at least 8 chunks each. Returns one segment if there would be fewer than 4, since keys and
-/// values are read twice.
+/// Chooses the number of segments, given `blocks` thread blocks without segments (heads times groups of value
+/// channels): enough segments to occupy all multiprocessors, each of at least 8 chunks. Segments read keys and values
+/// twice, so fewer than 4 segments are not worth it, and one segment is returned.
 inline Segments segments_for(int blocks, int chunks, int multiprocessors, int decay_width = 1) {
   Segments s;
   const int most = std::min(multiprocessors / blocks, chunks / 8);
@@ -40,7 +41,7 @@ inline Segments segments_for(int blocks, int chunks, int multiprocessors, int de
 struct SegmentDecays {
   Segments segments;
   const float *totals; // [heads,chunks,stride] decays of each chunk
-  int chunks, stride;  // per head; at least decay_width
+  int chunks, stride;  // `chunks` per head; `stride` is at least decay_width
   KOKKOS_FUNCTION void operator()(std::size_t i) const {
     const std::size_t nth = i / segments.decay_width, head = nth / segments.count;
     const int first = int(nth % segments.count) * segments.chunks,
@@ -52,14 +53,14 @@ struct SegmentDecays {
   }
 };
 
-/// The scan: replaces A_s by X_s, and writes the state after the last segment (if `backwards`, before the first). Each
-/// thread takes one element of the state of one head. start and end may be the same array. A null start is 0; a null
-/// end is not written.
+/// The scan: replaces A_s by X_s, and writes the state after the last segment to `end` (if `backwards`, the state
+/// before the first). Each thread takes one element of the state of one head. start and end may be the same array. A
+/// null start is a zero state; a null end is not written.
 struct ScanSegments {
   Segments segments;
   const float *start;
   float *end;
-  std::size_t state_stride, size; // distance of the caller's states; Dv Dk
+  std::size_t state_stride, size; // numbers between two states of start or end; Dv Dk
   bool backwards = false;
   KOKKOS_FUNCTION void operator()(std::size_t i) const {
     const std::size_t state = i / size, element = i % size, channel = element % segments.decay_width;
