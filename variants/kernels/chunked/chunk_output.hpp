@@ -4,8 +4,8 @@
 //   scores(t,i) = D(t,i) (q_t . k_i) for i <= t       (decayed sums: times write_i)
 //   O = scale (diag(D(t,0)) Q S^T + scores E)         (decayed sums: V for E)
 //
-// A thread block computes one column block of values of one chunk; each of its four warps takes 16 steps. Scores never
-// leave registers, because the results of one product have the layout of the next product's first operand.
+// A thread block computes some value channels of one chunk; each of its four warps takes 16 steps. Scores stay in
+// registers, because the results of one product have the layout of the next product's first operand.
 #pragma once
 #include "variants/kernels/chunked/channel_local.hpp"
 #include "variants/kernels/chunked/scalar_fallback.hpp"
@@ -25,11 +25,11 @@ template <class Op, class Stored, int Dk, int values, bool erases, bool channels
                        state_size = values * key_pitch,
                        values_size = erases ? values * step_pitch : chunk * value_pitch;
   static constexpr std::size_t bytes = (2 * keys_size + state_size + values_size) * sizeof(E);
-  // Whether products with zeros are computed, too: a branch costs more than products of 16-bit operands.
+  // Whether products with zeros are computed, too: for 16-bit operands, a branch costs more than these products.
   static constexpr bool all = is_narrow<Op>;
 
   Inputs<Stored> in;
-  const E *states, *written; // saved by earlier stages
+  const E *states, *written; // saved by earlier stages: S at chunks' starts; E
   Stored *o;
   const E *channel_queries = nullptr, *channel_scores = nullptr; // saved, where channels decay separately
 
@@ -43,7 +43,7 @@ template <class Op, class Stored, int Dk, int values, bool erases, bool channels
     E *const q = reinterpret_cast<E *>(shared), *const k = q + keys_size, *const S = k + keys_size,
              *const value = S + state_size;
 
-    const auto load_keys = [&](int first) { // per slice
+    const auto load_keys = [&](int first) { // keys and queries of one slice
       const int left = in.Dk - first;
       if constexpr (channels)
         fragments::load_tile<Op, chunk, slice, key_pitch, threads>(channel_queries + c.chunk * chunk * K + first, K,
@@ -59,7 +59,7 @@ template <class Op, class Stored, int Dk, int values, bool erases, bool channels
       fragments::commit_copies();
     };
     load_keys(0);
-    if constexpr (channels) // scores take the buffer of the keys
+    if constexpr (channels) // scores are copied to the buffer of the keys
       fragments::load_tile<Op, chunk, chunk, step_pitch, threads>(channel_scores + c.chunk * chunk * chunk, chunk,
                                                                   chunk, chunk, k, thread);
     if constexpr (erases)
@@ -70,7 +70,7 @@ template <class Op, class Stored, int Dk, int values, bool erases, bool channels
                                                                     in.Dv - first_value, value, thread);
     fragments::commit_copies();
     const bool decays = in.alpha && !channels, strengthens = !erases && !channels && in.write;
-    if (decays) decay.prepare(in.alpha + c.row, c.steps, thread, threads); // overlaps with the copies
+    if (decays) decay.prepare(in.alpha + c.row, c.steps, thread, threads); // runs while rows are being copied
     if (strengthens && thread < chunk) strength[thread] = thread < c.steps ? in.write[c.row + thread] : 0;
 
     Sum scores[blocks], sum[values / 8];
@@ -140,8 +140,8 @@ template <class Op, class Stored, int Dk, int values, bool erases, bool channels
   }
 };
 
-/// chunk_output of delta rules (from E, `written`) and of decayed sums; where channels decay separately, from the results
-/// of channel_local().
+/// Computes the outputs of all chunks: for delta rules from `written`, which is E; for decayed sums from v. If channels
+/// decay separately, queries and scores are the results of channel_local().
 template <class Op, bool erases, bool by_channel = false, class Stored>
 void output_chunks(const Inputs<Stored> &in, const Element<Op> *states, const Element<Op> *written, Stored *o,
                    cudaStream_t stream, const Channels<Op> &channels = {}) {

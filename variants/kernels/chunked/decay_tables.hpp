@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decays within a chunk, one number per step, as tables in shared memory. D(t,i) = alpha_{i+1} ... alpha_t is computed
-// from factors within blocks of eight steps and products of the whole blocks between them. Quotients and differences of
-// logarithms would fail: alpha may be 0, and products over a chunk may be subnormal.
+// Decays within a chunk, one number per step, as tables in shared memory. D(t,i) = alpha_{i+1} ... alpha_t is the
+// product of factors within blocks of eight steps and of the products of whole blocks in between. Quotients and
+// differences of logarithms would fail: alpha may be 0, and products over a chunk may be subnormal. Code counts the
+// chunk's steps from 0; D(t,0) includes the first step's alpha.
 #pragma once
 #include "harness/device/tile/fragments_cuda.hpp"
 #ifdef __CUDACC__
@@ -39,21 +40,21 @@ struct DecayTables {
       if (lane == block - 1) whole[t / block] = before;
     }
   }
-  /// D(t,0): alpha of the chunk's steps 0 ... t.
+  /// D(t,0): product of alpha over the chunk's steps 0 ... t.
   __device__ float from_start(int t) const {
     float product = inside[t];
     for (int b = t / block - 1; b >= 0; --b) product *= whole[b];
     return product;
   }
-  /// D(t-1,0): the same without step t.
+  /// D(t-1,0): product of alpha over the chunk's steps before t.
   __device__ float before(int t) const { return t > 0 ? from_start(t - 1) : 1; }
-  /// D(C,t): alpha of the chunk's steps after t.
+  /// D(C,t): product of alpha over the chunk's steps after t.
   __device__ float to_end(int t) const {
     float product = tail[t];
     for (int b = t / block + 1; b < blocks; ++b) product *= whole[b];
     return product;
   }
-  /// D(C,0)
+  /// D(C,0): product of alpha over all the chunk's steps.
   __device__ float total() const {
     float product = 1;
 #pragma unroll
@@ -63,8 +64,9 @@ struct DecayTables {
 };
 
 /// scores(t,i) *= D(t,i) for i <= t; scores(t,i) = 0 for i > t. Rows t = first ... first + 15 are a warp's results;
-/// columns i are all steps of the chunk. factor[r] becomes D(t,0) of row lane / 4 + 8 r. With `before`, t - 1 replaces
-/// t (and i < t), for steps that read before they decay and write. If `decays` is false, D = 1.
+/// columns i are all steps of the chunk. factor[r] becomes D(t,0) of row t = first + lane / 4 + 8 r. `before` is for
+/// steps that read before they decay and write: t - 1 replaces t, and i < t replaces i <= t. If `decays` is false, D =
+/// 1.
 template <bool before = false>
 __device__ __forceinline__ void apply_decay(int first, bool decays, const DecayTables &decay, Sum (&scores)[blocks],
                                             float (&factor)[2]) {
@@ -81,7 +83,7 @@ __device__ __forceinline__ void apply_decay(int first, bool decays, const DecayT
       if (b > own) {
         x[0] = x[1] = 0;
       } else if (b == own) {
-        float between[2] = {1, 1}; // after the two columns' steps, up to the row's step
+        float between[2] = {1, 1}; // for each of two columns: product after its step, up to the row's last step
         if (decays) {
 #pragma unroll
           for (int s = 2; s < block; ++s)

@@ -91,7 +91,7 @@ private:
   }
 };
 
-/// Over a segment, the backward pass maps every row of dS by the same matrix: dS_0 = end + dS_C across.
+/// Over a segment, the backward pass multiplies every row of dS by the same matrix: dS_0 = end + dS_C across.
 template <class Number> struct RowsState {
   using Real = Number;
   static constexpr bool elementwise = false;
@@ -116,8 +116,8 @@ template <class Number> struct RowsState {
   }
 };
 
-/// dS_{t-1} = (dS_t + do_t q_t^T) (diag(lambda_t) - erase_t p_t r_t^T), applied to the rows of dS. The identity's rows,
-/// to which the same map without do_t q_t^T is applied, become the map across the segment.
+/// Applies dS_{t-1} = (dS_t + do_t q_t^T) (diag(lambda_t) - erase_t p_t r_t^T) to the rows of dS. The same map without
+/// do_t q_t^T is applied to the rows of the identity, which become the map across the segment.
 template <class Real> struct RulePass {
   DeltaRule<Real> in;
   RECOLLECT_IN_LINE void operator()(const Team &team, const Head<Real> &h, const Chunk &c, const Real *d_o,

@@ -5,10 +5,11 @@
 //
 //   M_t = M_{t-1} diag(lambda_t) + e_t u_t^T,   e_t = beta_t (k_t - M_{t-1} (lambda_t . u_t)),   o_t = M_t^T q_t
 //
-// delta_rule.hpp reads M_t x, but here outputs are M_t^T q_t. So two calls are made. The errors come from reads of the
-// rule at x_t = lambda_{t+1} . u_{t+1}, one step ahead. The outputs are computed as a gradient: that of the queries of
-// a decayed sum of e_t u_t^T whose output gradient is q_t. The backward pass calls the rule with queries do_t and
-// output gradient q_t: its outputs are dq_t, and its other gradients are the ones wanted.
+// delta_rule.hpp reads M_t x, but these outputs are M_t^T q_t, so two calls are made. The first runs the rule and reads
+// it at x_t = lambda_{t+1} . u_{t+1}, one step ahead; the errors follow from these reads. The second call is a backward
+// pass: the gradient of the queries of a decayed sum of e_t u_t^T is M_t^T q_t if q_t is the output gradient. The
+// backward pass of this memory calls the rule with queries do_t and output gradient q_t: the rule's outputs are dq_t,
+// and its other gradients are those of this memory.
 #pragma once
 #include "variants/kernels/chunked/decay_first.hpp"
 #include "variants/kernels/chunked/gated_recurrence_backward.hpp"
@@ -25,8 +26,8 @@ template <class Real> Array<Real> transposed(const Call<Real> &call, const Array
   return out;
 }
 
-/// The call in which u [B,H,T,Dv] are the keys, k the values, and M the state. Channel i of u decays by lambda's
-/// channel i mod Dk. Its q is empty and its o scratch.
+/// The call in which u [B,H,T,Dv] are the keys, k the values, and M the state. Channel i of u decays by channel i mod
+/// Dk of lambda. The call's q is empty, and its o is scratch.
 template <class Real> Call<Real> with_exchanged_roles(const Call<Real> &call, const Array<Real> &u) {
   Call<Real> x = call;
   const Shape &s = call.shape;
@@ -68,7 +69,7 @@ template <class Real> void exchanged_roles(const std::string &label, const Call<
         errors(i) = beta(step) * (k(i) - read);
       });
   copy(call.state, transposed(call, x.state, int(m), int(n)));
-  x.q = u, x.v = errors, x.state = M; // any queries: their gradient does not depend on them
+  x.q = u, x.v = errors, x.state = M; // u stands for the queries: their gradient does not depend on them
   BackwardCall<Real> sum{x, x};
   sum.d.o = call.q, sum.d.v = reads, sum.d.state = filled(call, M.extent(0), Real(0));
   gated_recurrence_vjp(label, sum, {int(n), u, u, {}, lambda}, {call.o, next}); // `reads` and `next` are overwritten

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables in shared memory of the decays of all pairs of a chunk's steps, and of the gradients of its gates (the sum is
-// in variants/kernels/chunked/gate_gradient.hpp). Nothing is divided by a gate, so the gradients of gates of 0 exist.
+// Two tables in shared memory: the decays of all pairs of a chunk's steps, and the terms G of the gradients of its
+// gates (gate_gradient.hpp has the formula). Nothing is divided by a gate, so gates of 0 have gradients, too.
 #pragma once
 #include "variants/kernels/chunked/decay_tables.hpp"
 #ifdef __CUDACC__
 
 namespace recollect::chunked {
 
-/// D(t,i) for i <= t, 0 for i > t. Without decays there is no table.
+/// Table of D(t,i) for i <= t, and 0 for i > t. If nothing decays, `table` is null.
 struct PairDecays {
   static constexpr int pitch = chunk + 8, bytes = chunk * pitch * int(sizeof(float));
   float *table;
@@ -33,7 +33,7 @@ struct PairDecays {
       }
     }
   }
-  /// pairs(t,i) *= D(t - earlier,i) for i <= t - earlier; elements above that diagonal become 0.
+  /// pairs(t,i) *= D(t - earlier,i) for i <= t - earlier; pairs(t,i) = 0 for i > t - earlier.
   template <int earlier = 0, class Pairs, class Place>
   __device__ __forceinline__ void apply(const Place &at, Pairs &pairs) const {
     if (table) {
@@ -57,13 +57,13 @@ struct PairDecays {
 #pragma unroll
       for (int h = 0; h < 2; ++h)
 #pragma unroll
-        for (int e = 0; e < 4; ++e) // even if it is NaN
+        for (int e = 0; e < 4; ++e) // an assignment, because a masked element may be NaN
           if (at.column(j, h) + e % 2 > at.row_of(e / 2) - earlier) pairs.x[j][h].x[e] = 0;
   }
 };
 
-/// G(t,i) of gate_gradient.hpp: column 0 is the write before the chunk, column i + 1 that at step i, and row 64 the
-/// read after it.
+/// Table of G(t,i) of gate_gradient.hpp. Column 0 is the write before the chunk, and column i + 1 the write at step i.
+/// Row t is the read after step t, and row 64 the read after the chunk.
 struct GateTable {
   static constexpr int pitch = chunk + 1,
                        numbers = (chunk + 1) * pitch + 4 * chunk, // the table, and the sums that pass between quarters
@@ -72,7 +72,7 @@ struct GateTable {
 
   __device__ float &of(int t, int column) const { return table[t * pitch + column]; }
   __device__ float &started(int t) const { return of(t, 0); }
-  /// G of the write at step i, as read after the chunk. The last step's write does not decay.
+  /// G of the write at step i and the read after the chunk.
   __device__ float &left(int i) const { return of(chunk, i + 1); }
   // Stores G for pairs of steps i < t. Each thread later reads back only its own elements.
   template <class Place, class Pairs> __device__ __forceinline__ void put_pairs(const Place &at, const Pairs &x) const {
@@ -84,7 +84,7 @@ struct GateTable {
       if (i < t) of(t, i + 1) *= own;
     });
   }
-  /// Stores G for what is read before step t, that is, after step t - 1.
+  /// Subtracts from row t - 1 of G what is read before step t, that is, after step t - 1.
   template <class Place, class Pairs>
   __device__ __forceinline__ void subtract_before(const Place &at, const Pairs &x) const {
     each(at, x, [&](int t, int i, float own) {
@@ -97,8 +97,8 @@ struct GateTable {
       f(at.row_of(r), i, first), f(at.row_of(r), i + 1, second);
     });
   }
-  /// Stores G of what passes through the whole chunk: the sum of `sum` over all threads. `partial` [32]. Contains a
-  /// barrier; another must follow before the element is read.
+  /// Stores G of the write before the chunk and the read after the chunk: the sum of `sum` over all threads. `partial`
+  /// is scratch [32]. Contains a barrier; another must follow before the element is read.
   __device__ void put_across(float sum, float *partial, int thread, int threads) const {
     sum = fragments::warp_sum(sum);
     if (thread % 32 == 0) partial[thread / 32] = sum;
@@ -110,7 +110,8 @@ struct GateTable {
     }
   }
 
-  /// d_s = sum_{t>=s} sum_{i<s} D(t,s) D(s-1,i) G(t,i), by 256 threads. Sums within quarters of the rows come first.
+  /// d_s = sum_{t>=s} sum_{i<s} D(t,s) D(s-1,i) G(t,i), by 256 threads. Rows are first summed within quarters of the
+  /// table.
   __device__ void differentiate(const DecayTables &decay, const PairDecays &D, int steps, float *d, int thread) const {
     constexpr int quarter = chunk / 4;
     float *const passed = table + (chunk + 1) * pitch; // [4][64] sums from later quarters
@@ -125,7 +126,7 @@ struct GateTable {
       passed[thread] = sum;
     }
     __syncthreads();
-    if (thread < chunk) { // passed: for each quarter, the sum that all later ones leave at its end
+    if (thread < chunk) { // passed becomes, for each quarter, what all later rows leave at its end
       float sum = of(chunk, thread);
       for (int b = 3; b >= 0; --b) {
         const float own = passed[b * chunk + thread];

@@ -8,7 +8,7 @@
 namespace recollect::variants {
 
 /// Weights of writes within a chunk of steps 0 ... n - 1, with P(i,t) = eta_{i+1} ... eta_t. Without erasure, the write
-/// to C at step i contributes to S_t with the weight g(i,t) = sum_{s=i..t} P(i,s).
+/// to the momentum C at step i has the weight g(i,t) = sum_{s=i..t} P(i,s) in S_t.
 template <class Real> struct Momentum {
   Array<Real> eta, from_start, to_end, left; // [B,H,T] eta_t, eta_0 g(0,t), g(t,n-1), P(t,n-1)
 };
@@ -45,7 +45,8 @@ template <class Real> Momentum<Real> momentum(const Call<Real> &call) {
 ///   S_{n-1} = S_0 + eta_0 g(0,n-1) C_0 + sum_i (e_i + g(i,n-1) v_i) k_i^T
 ///   C_{n-1} = eta_0 P(0,n-1) C_0 + sum_i P(i,n-1) v_i k_i^T
 ///
-/// This is the algebra of delta_rule.hpp over the state [S; C] with rows of width 2 F. The state is kept transposed.
+/// This is the algebra of delta_rule.hpp over the state [S; C], whose rows have width 2 F. The state is stored
+/// transposed.
 template <class Number> struct MomentumAlgebra {
   using Real = Number;
   static constexpr bool carries_by_reading = false;
@@ -55,11 +56,11 @@ template <class Number> struct MomentumAlgebra {
   Momentum<Real> momentum;
 
   struct Summary {
-    Real *X;     // [n,2F+V] (I + L)^{-1} times both parts of the right-hand side; finally e_t in place of the second
+    Real *X;     // [n,2F+V] (I + L)^{-1} times both parts of the right-hand side; finally e_t in the last V
     Real *added; // [2F,V]
   };
   struct Phase {
-    Real *W, *G, *x; // [C,C] products with the keys; the same times g; [C,2F] or [C,V]
+    Real *W, *G, *x; // [C,C] products with the keys; [C,C] these times g; [C,2F] or [C,V]
   };
 
   KOKKOS_FUNCTION size_t half() const { return size_t(arrays.Dk) * arrays.Dv; }
@@ -109,7 +110,7 @@ template <class Number> struct MomentumAlgebra {
       Real product = 1, g = 0;
       for (int t = 0; t < n; ++t) {
         const size_t at = size_t(t) * n + i;
-        const int last = t + shift - 1; // the last write that counts
+        const int last = t + shift - 1; // the last write that row t reads
         if (last > i) product *= eta[last];
         if (last >= i) g += product;
         p.G[at] = last < i ? Real(0) : p.W[at] * g;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves a warp's results to and from rows in device memory, 16 bytes per lane for 16-bit elements. Loads operands whose
-// terms are scaled. Launches the kernel of a stage.
+// Moves a warp's results to and from rows in device memory, 16 bytes per lane for 16-bit elements; loads operands with
+// scaled terms; launches the kernel of a stage.
 #pragma once
 #include "variants/kernels/chunked/problem.hpp"
 #ifdef __CUDACC__
@@ -13,8 +13,8 @@ namespace recollect::chunked {
 using fragments::A16, fragments::B16, fragments::is_narrow, fragments::rounded, fragments::widened;
 
 namespace detail {
-/// The four lanes of a quad each hold the pair of columns 2 (lane % 4) of four 8-column blocks. Returns all four pairs
-/// of the block lane % 4.
+/// In four 8-column blocks, lane l of a quad (four lanes) holds columns 2 l and 2 l + 1. Returns to lane l all four
+/// pairs of block l.
 __device__ __forceinline__ uint4 block_of_quad(const std::uint32_t (&pair)[4]) {
   const unsigned all = 0xffffffffu;
   const bool odd = threadIdx.x & 1, upper = threadIdx.x & 2;
@@ -27,8 +27,8 @@ __device__ __forceinline__ uint4 block_of_quad(const std::uint32_t (&pair)[4]) {
 }
 } // namespace detail
 
-/// Writes results of 16 x 8 N to rows `ld` apart, limited to `rows` and `columns`. Rows start on 16 bytes, and columns
-/// fill whole 16-byte packs. All lanes of the warp must call it.
+/// Writes results of 16 x 8 N to rows `ld` apart, and skips results outside `rows` and `columns`. Rows start at
+/// multiples of 16 bytes, and `columns` is a whole number of 16-byte packs. All lanes of the warp must call it.
 template <class T, int N>
 __device__ __forceinline__ void store_rows(const Sum (&x)[N], T *to, std::ptrdiff_t ld, int rows, int columns) {
   static_assert(N % 4 == 0, "whole quads of blocks");
@@ -73,7 +73,7 @@ template <int N> __device__ __forceinline__ void scale(Sum (&x)[N], float by) {
 #pragma unroll
     for (int e = 0; e < 4; ++e) x[n].x[e] *= by;
 }
-/// Multiplies rows by the factors of the lane's two.
+/// Multiplies each of the lane's two rows r by factor[r].
 template <int N> __device__ __forceinline__ void scale_rows(Sum (&x)[N], const float (&factor)[2]) {
 #pragma unroll
   for (int n = 0; n < N; ++n)
@@ -130,7 +130,7 @@ __device__ __forceinline__ A16<Op> load_a_across_scaled(const Element<Op> *tile,
   }
 }
 
-/// Waits for the oldest of `under_way` groups of copies, at most 4.
+/// Waits until at most under_way - 1 groups of copies are pending, that is, for the oldest; under_way is at most 4.
 __device__ __forceinline__ void wait_for_oldest(int under_way) {
   if (under_way <= 1)
     fragments::wait_for_copies<0>();
@@ -141,14 +141,14 @@ __device__ __forceinline__ void wait_for_oldest(int under_way) {
   else
     fragments::wait_for_copies<3>();
 }
-/// Copies 4 bytes to shared memory, like copy_16.
+/// Copies 4 bytes to shared memory asynchronously, or writes zeros if not valid.
 __device__ __forceinline__ void copy_4(float *to, const float *from, bool valid) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(std::uint32_t(__cvta_generic_to_shared(to))),
                "l"(from), "r"(valid ? 4 : 0)
                : "memory");
 }
 
-/// Whether all rows of `width` elements from `at` on start and end on 16 bytes.
+/// Whether all rows of `width` elements from `at` on start and end at multiples of 16 bytes.
 template <class T> __host__ __device__ bool rows_aligned(const T *at, int width) {
   return reinterpret_cast<std::size_t>(at) % 16 == 0 && width * sizeof(T) % 16 == 0;
 }
@@ -167,7 +167,7 @@ template <class... Parameters, class... Arguments>
 void launch(const char *what, void (*kernel)(Parameters...), std::size_t blocks, int threads, std::size_t bytes,
             cudaStream_t stream, const Arguments &...arguments) {
   if (blocks == 0) return;
-  if (bytes > 40 * 1024) // the rest is statically allocated by the kernel
+  if (bytes > 40 * 1024) // the kernel also has static shared memory
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(bytes)), what);
   kernel<<<unsigned(blocks), threads, bytes, stream>>>(arguments...);
   check(cudaGetLastError(), what);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scalar fallback of a chunk's gradients. If a product's results are not finite, an Inf or NaN of a masked step may
-// have reached others, although its weight is 0. These loops (chunk_gradient.hpp has the formulas) never read a masked
-// step. All warps of a block run them; each takes rows of results in turn. The gradients of alpha have no fallback.
+// have reached other steps, although its weight is 0. These loops (chunk_gradient.hpp has the formulas) never read a
+// masked step. All warps of a block run the loops and take the rows of results in turn. The gradients of alpha have no
+// fallback.
 #pragma once
 #include "variants/kernels/chunked/scalar_fallback.hpp"
 #include "variants/kernels/chunked/state_gradient.hpp"
@@ -50,7 +51,8 @@ template <class Op, class Stored, bool erases> struct ScalarGradients {
     for (int i = threadIdx.x % 32; i < a.in.Dv; i += 32) sum += widened(x[i]) * written(step, i);
     return warp_sum(sum);
   }
-  /// Calls f(step, column): one step per warp, columns over its lanes. All lanes call it, some with `column` >= width.
+  /// Calls f(step, column) with one step per warp and the columns spread over its lanes. All lanes call f, also for
+  /// column >= width.
   template <class F> __device__ void each(int width, const F &f) const {
     for (int step = threadIdx.x / 32; step < c.steps; step += blockDim.x / 32)
       for (int first = 0; first < width; first += 32) f(step, first + int(threadIdx.x) % 32);

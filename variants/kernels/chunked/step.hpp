@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A few steps of many heads (decoding). The recurrence runs step by step, and the state is read and written only once
-// (problem.hpp).
+// A few steps of many heads (decoding), with the letters of problem.hpp. The recurrence runs step by step in one
+// kernel, which reads and writes the state only once.
 //
 //   S_t = alpha_t S_{t-1} + e_t k_t^T,   e_t = write_t v_t - erase_t S_{t-1} k_t (decayed sums: erase 0)
 //   o_t = scale S_t q_t
@@ -8,7 +8,8 @@
 // Where channels decay separately, alpha_t diag(lambda_t) replaces alpha_t. With a bonus u_t, a step reads before it
 // writes: o_t = scale (S_{t-1} + e_t (u_t k_t)^T) q_t.
 //
-// Eight lanes keep a row of S in registers, all in float32. The speed is limited by the memory traffic of the state.
+// Eight lanes keep a row of S in registers. All arithmetic is float32. The memory traffic of the state limits the
+// speed.
 #pragma once
 #include "variants/kernels/chunked/rows.hpp"
 #ifdef __CUDACC__
@@ -30,8 +31,9 @@ template <class Stored, int Dk, StepRule rule> struct Steps {
   Stored *o;
   float *end; // null: not wanted
 
-  /// Loads a lane's four elements from `first` on, zeros past `width`. `whole` says that rows start on 16 bytes and are
-  /// as wide as the extent. The loads need no branches then, so that those of all packs are in flight together.
+  /// Loads a lane's four elements from `first` on, with zeros past `width`. If `whole`, rows start at multiples of 16
+  /// bytes and are as wide as the extent: loads then need no branches, and the loads of all packs are in flight
+  /// together.
   template <bool whole, class T>
   __device__ __forceinline__ static void take(const T *from, int first, int width, float (&to)[4]) {
     if constexpr (whole)
@@ -66,7 +68,7 @@ private:
   template <bool whole> __device__ __forceinline__ void run() const {
     const int blocks = (in.Dv + rows_of_block - 1) / rows_of_block, head = blockIdx.x / blocks;
     const HeadOfText h = in.head_of_text(head / in.H, head % in.H);
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, column = lane % across * 4; // first column of its pack
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, column = lane % across * 4; // of the lane's first pack
     const int first = blockIdx.x % blocks * rows_of_block + warp * down * rows + lane / across;
     float S[rows][packs][4];
 #pragma unroll
@@ -149,7 +151,8 @@ private:
   }
 };
 
-/// Writes o [B,H,T,Dv] and, unless null, the final states to `end`, which may be in.start. Rows may start anywhere.
+/// Writes o [B,H,T,Dv] and, unless `end` is null, the final states to `end`, which may be in.start. Rows of all arrays
+/// may start at any address.
 template <class Stored>
 void run_steps(const Inputs<Stored> &in, StepRule rule, const float *lambda, const float *bonus, Stored *o, float *end,
                cudaStream_t stream) {

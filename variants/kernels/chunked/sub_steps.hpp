@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several delta steps per token. All sub-steps use the token's value and step size; only the first applies its decay.
-// The key of the last sub-step is the token's k; before it, w and k alternate.
+// Several delta steps (sub-steps) per token. All sub-steps use the token's value and step size; only the first applies
+// the token's decay. The key of the last sub-step is the token's k; in the sub-steps before it, w and k alternate.
 //
-// The backward pass, and on a GPU the forward pass, treats every sub-step as a step of a sequence n_h times as long; a
-// token's output is that of its last sub-step.
+// The backward pass, and on a GPU the forward pass too, treats every sub-step as a step of a longer sequence. A token's
+// output is the output of its last sub-step.
 #pragma once
 #include "harness/device/each_index.hpp"
 #include "variants/kernels/chunked/decay_first.hpp"
@@ -14,10 +14,10 @@ template <class Real> KOKKOS_FUNCTION const Real *key_of_step(const Head<Real> &
   return (steps - 1 - j) % 2 == 0 ? h.k(t) : h.w(t);
 }
 
-/// Rows of x for all sub-steps. Either every sub-step has the token's row; or only one has, and the others have the
-/// value `elsewhere`.
+/// Rows of x for all sub-steps. Either every sub-step gets the token's row, or one sub-step gets it and the others get
+/// `elsewhere`.
 template <class Real> struct Repeat {
-  int steps, width, at; // at: which sub-step, -1: each
+  int steps, width, at; // at: the sub-step that gets the row; -1: each
   Real elsewhere;
   Array<Real> x, out;
   KOKKOS_FUNCTION void operator()(int s, int first, int side) const {

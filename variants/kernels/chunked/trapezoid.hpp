@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mamba-3's recurrence as a decayed sum (gated_recurrence.hpp) over twice as many steps. Step t first writes the
-// previous step's value with the key (1 - lambda_t) . k_{t-1}. Then the state decays and turns, and step t writes its
-// own value with the key lambda_t . k_t and reads. As in rotation.hpp, keys and queries are turned by Theta_t = theta_1
-// + ... + theta_t, and the final state is turned back: the state is always relative to the last step, so that no angle
-// is kept. A pair of channels (2 p, 2 p + 1) is a complex number; a last channel without a partner does not turn.
+// previous step's value with the key (1 - lambda_t) . k_{t-1}. Then the state decays and turns. Then step t writes its
+// own value with the key lambda_t . k_t, and reads. As in rotation.hpp, keys and queries are turned by Theta_t =
+// theta_1 + ... + theta_t, and the final state is turned back. The stored state is thus relative to the last step, so
+// no angle is stored with it. A pair of channels (2 p, 2 p + 1) is a complex number; a last channel without a partner
+// does not turn.
 //
 // A head's state is S [Dv,Dk], then the last write P = v_T k_T^T [Dv,Dk].
 #pragma once
@@ -13,7 +14,7 @@
 namespace recollect::variants {
 
 template <class Real> KOKKOS_FUNCTION Complex<Real> conjugate(const Complex<Real> &z) { return {z.re, -z.im}; }
-/// a.re b.re + i a.im b.im: the product part by part
+/// a.re b.re + i a.im b.im: the product of real parts and of imaginary parts
 template <class Real> KOKKOS_FUNCTION Complex<Real> by_parts(const Complex<Real> &a, const Complex<Real> &b) {
   return {a.re * b.re, a.im * b.im};
 }
@@ -77,8 +78,8 @@ template <class Real> struct TurnRows {
   }
 };
 
-/// The sum over both writes of all steps, and the call that runs it from `state`. It first adds the first step's write
-/// of P to that state.
+/// The decayed sum over both writes of all steps, and the call that runs this sum from `state`. trapezoid() adds the
+/// first step's write of P to `state`.
 template <class Real> struct Trapezoid {
   Call<Real> call;
   GatedRecurrence<Real> sum;
