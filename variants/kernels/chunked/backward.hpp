@@ -12,8 +12,8 @@ namespace recollect::variants {
 bool run_static(const std::string &label, const BackwardCall<float> &back, const GatedRecurrence<float> &in,
                 const GatedRecurrenceGradient<float> &d);
 
-/// Writes the results of delta_rule_vjp(). Returns false in the same cases, and where the rule writes along another key
-/// than it reads.
+/// Writes the results of delta_rule_vjp(). Returns false in the same cases, and if the rule writes along another key
+/// than the key that it reads along.
 bool run_static(const std::string &label, const BackwardCall<float> &back, const DeltaRule<float> &in,
                 const DeltaRuleGradient<float> &d);
 

@@ -3,7 +3,7 @@
 //
 //   S'_t = S_{t-1} D_t,   S_t = S'_t + beta_t (v_t - S'_t r_t) p_t^T,   D_t = alpha_t, diag(lambda_t) or 1
 //
-// delta_rule.hpp expresses this by the erase strength alpha_t beta_t, or by lambda_t . r_t as the key that is read.
+// delta_rule.hpp expresses this rule either by the erase strength alpha_t beta_t, or by the read key lambda_t . r_t.
 #pragma once
 #include "variants/kernels/chunked/delta_rule_backward.hpp"
 #include "variants/kernels/chunked/delta_variant.hpp"

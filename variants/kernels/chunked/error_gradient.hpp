@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The chunk-local part of the gradient of a delta rule's errors, dE_i = sum_{t>=i} scale D(t,i) (q_t . k_i) do_t. All
-// chunks run in parallel. state_gradient.hpp adds the part from the state.
+// chunks run in parallel. state_gradient.hpp adds the part that comes from the state's gradient.
 #pragma once
 #include "variants/kernels/chunked/chunk_gradient.hpp"
 #ifdef __CUDACC__

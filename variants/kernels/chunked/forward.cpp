@@ -25,7 +25,7 @@ bool has_extents(int keys) {
 struct Rule {
   bool erases;
   const float *lambda = nullptr, *bonus = nullptr; // [B,H,T,Dk]; null: none
-  bool normalised = false; // the outputs, in padded rows, are the sums and their weights (normaliser.hpp)
+  bool normalised = false;                         // outputs, in padded rows, are sums and weights (normaliser.hpp)
   /// Number of elements that stages save per chunk.
   size_t kept(size_t K, size_t V) const {
     constexpr size_t C = chunked::chunk;
@@ -44,7 +44,8 @@ template <class Op, class Stored> bool keeps_states(const Inputs<Stored> &in, co
   return !rule.erases && !rule.lambda && chunked::keeps_states<Op>(in, segments_of(in, rule));
 }
 
-/// Processes a window over all heads: as many steps as fit into memory together with the arrays that stages save.
+/// Processes a window of the sequence for all heads. The window has as many steps as fit into memory together with the
+/// arrays that stages save.
 template <class Op, class Stored>
 void run_window(const std::string &label, const CallSettings &call, const Inputs<Stored> &in, const Rule &rule,
                 Stored *o, float *end) {

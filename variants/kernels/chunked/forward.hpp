@@ -12,8 +12,8 @@ namespace recollect::variants {
 bool run_static(const std::string &label, const Call<float> &call, const GatedRecurrence<float> &in,
                 const Array<float> &weights = {});
 
-/// Runs the rule like delta_rule(). Returns false in the same cases, and where the rule writes along another key than
-/// it reads.
+/// Runs the rule like delta_rule(). Returns false in the same cases, and if the rule writes along another key than the
+/// key that it reads along.
 bool run_static(const std::string &label, const Call<float> &call, const DeltaRule<float> &in);
 
 } // namespace recollect::variants

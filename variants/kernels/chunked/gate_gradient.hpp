@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of a chunk's decays, one number per step. A read after step t weights the write at step i by D(t,i). So it
-// contributes to the gradient of the decay of every step s with i < s <= t, by the weight without that step's factor:
+// Gradients of a chunk's decays, one number per step. A read after step t weights the write at step i by D(t,i). So
+// each pair (t,i) contributes to the gradient of the decay of every step s with i < s <= t. Its contribution is the
+// weight without the factor of step s:
 //
 //   d decay_s = sum_{t>=s} sum_{i<s} D(t,s) D(s-1,i) G(t,i),   G(t,i) = d weight * weight, decays left out of both
 //
-// All writes before the chunk count as one write, and all reads after it as one read. Nothing is divided by a gate, so
-// the gradients of gates of 0 exist. The cost is about 2 C multiplications and additions per step.
+// All writes before the chunk count as one write, and all reads after the chunk as one read. Nothing is divided by a
+// decay, so decays of 0 have gradients, too. The cost is about 2 C multiplications and additions per step.
 #pragma once
 #include "harness/device/tile/tile.hpp"
 

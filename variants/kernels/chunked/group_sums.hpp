@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of queries and keys that a group of heads of values shares. A stage computes them for every head of values.
-// Then they are added over the group, in the order of its heads, so that results have the same bits in every run. The
-// stage runs on some groups at a time, which bounds the memory for the terms of these sums.
+// Gradients of queries and keys that a group of heads of values shares. A stage computes the gradients for every head
+// of values. They are then added over the group, in the order of the heads, so that results have the same bits in every
+// run. The stage runs on a few groups at a time, which bounds the memory for the terms of these sums.
 #pragma once
 #include "variants/kernels/chunked/rows.hpp"
 #include "variants/kernels/chunked/state_passing.hpp"
@@ -9,7 +9,7 @@
 
 namespace recollect::chunked {
 
-/// As many groups as have enough chunks to keep the GPU busy.
+/// The number of groups that together have enough chunks to keep the GPU busy.
 template <class Stored> std::size_t groups_at_a_time(const Inputs<Stored> &in) {
   constexpr std::size_t enough = 2048;
   const std::size_t groups = std::size_t(in.B) * in.key_heads, chunks = in.chunks() / groups; // chunks of a group

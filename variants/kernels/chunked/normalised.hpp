@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linear states whose read is a weighted mean. Below S [V,F] the state has a running normaliser z [F], a further row
-// whose value is always 1. Outputs are o_t = S_t q_t / (z_t . q_t).
+// Linear states whose outputs are weighted means. The state is S [V,F] and, as one more row, the running normaliser z
+// [F], whose value is always 1. Outputs are o_t = S_t q_t / (z_t . q_t).
 #pragma once
 #include "variants/kernels/chunked/gated_recurrence.hpp"
 #include "variants/kernels/common/arrays.hpp"

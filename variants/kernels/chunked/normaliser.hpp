@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The division of a normalised sum (gated_recurrence.hpp) and its derivative: o = sum / divisor. The divisor is the
-// weight, or max(|weight|, floor) if there is a floor. Kernels that know no normaliser compute the weight as the read
-// of one more value, which is 1 at every step (PaddedRows) and whose row of the state is z.
+// weight or, with a floor, max(|weight|, floor). Kernels without a normaliser compute the weight as one more value
+// channel, whose values are 1 at every step (PaddedRows) and whose row of the state is z.
 #pragma once
 #include "harness/device/each_index.hpp"
 #include "variants/kernels/chunked/gated_recurrence.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The backward pass of the chunked recurrence (problem.hpp). It recomputes the forward pass's states, W, X and E. Then
-// it passes the gradient of the state from the last chunk to the first. Last, it computes the gradients of all chunks.
+// The backward pass of the chunked recurrence (problem.hpp). It first recomputes the states, W, X and E of the forward
+// pass, then passes the gradient of the state from the last chunk to the first, and finally computes the gradients of
+// all chunks.
 //
 // Scratch per chunk, in Element<Op>: the states at its start and end, 2 V K; for delta rules 64 (64 + K + 2 V) more.
 #pragma once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RWKV-7's rule: delta_rule.hpp's with a key r_t for what is removed and a separate key k_t for what is written.
+// RWKV-7's rule: delta_rule.hpp's rule with separate keys. The state is read along r_t, and v_t is written along k_t.
 //
 //   S_t = S_{t-1} diag(lambda_t) - erase_t S_{t-1} r_t p_t^T + v_t k_t^T,   o_t = S_t q_t
 #pragma once

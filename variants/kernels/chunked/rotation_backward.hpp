@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of layers whose state rotates (rotation.hpp). Features rotated by -Theta_t, Theta_t = theta_1 + ... +
-// theta_t, have the gradients d q = Re(e^{i Theta} d q'), and dTheta_t is -Im of the same product. The angle theta_t
-// rotates everything after it against everything before it. Hence
+// Gradients of layers whose state rotates (rotation.hpp). Let q' be the features rotated by -Theta_t, Theta_t = theta_1
+// + ... + theta_t. Then d q = Re(e^{i Theta_t} d q'), and dTheta_t is minus the imaginary part of the same product,
+// times q. The angle theta_t rotates everything after step t relative to everything before it. Hence
 //
 //   dtheta_1 = sum of Im(conj(S_0) dS_0),   dtheta_{t+1} = dtheta_t - dTheta_t
 //

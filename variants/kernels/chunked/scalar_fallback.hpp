@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scalar fallback of a chunk's outputs. If a product's results are not finite, an Inf or NaN of a later step may have
-// reached an earlier one, although its weight is 0. These loops read no step later than the output's.
+// reached the output of an earlier step, although its weight is 0. These loops never read a step after the output's.
 #pragma once
 #include "variants/kernels/chunked/rows.hpp"
 #ifdef __CUDACC__
@@ -47,7 +47,7 @@ __device__ __noinline__ void redo_outputs(const Inputs<Stored> &in, ChunkOfHead 
   }
 }
 
-/// The same from saved queries and scores, which already include the decays (channel_local.hpp).
+/// Like redo_outputs(), from saved queries and scores, which already include the decays (channel_local.hpp).
 template <class Stored, class E>
 __device__ __noinline__ void redo_channel_outputs(const Inputs<Stored> &in, ChunkOfHead c, const E *states, const E *q,
                                                   const E *scores, Stored *o, int first, int last, int first_value,

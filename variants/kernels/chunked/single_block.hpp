@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gated_recurrence.hpp's sum for a short sequence without decays and without a given state (Call::stateless). A team
-// computes all pairs of a head once and needs no state. The engine would carry one state from chunk to chunk, and two
-// in the backward pass.
+// computes all pairs of steps of a head, and needs no state. The engine would pass one state from chunk to chunk, and
+// two states in the backward pass.
 //
 //   A_ti = scale q_t . k_i for i <= t,   w_t = sum_i A_ti normalised, else 1,   p_ti = A_ti / w_t
 //   o_t = sum_i p_ti v_i
@@ -13,7 +13,7 @@
 
 namespace recollect::variants {
 
-/// Shared by the forward and the backward pass.
+/// What the forward and the backward pass share.
 template <class Number> struct WholePairs {
   using Real = Number;
   GatedRecurrence<Real> in;
@@ -41,7 +41,7 @@ template <class Number> struct WholePairs {
   }
 };
 
-/// Outputs of one head per unit.
+/// Computes the outputs of one head per unit.
 template <class Number> struct WholeSum : WholePairs<Number> {
   using Real = Number;
   using WholePairs<Real>::in, WholePairs<Real>::T, WholePairs<Real>::V, WholePairs<Real>::ld;
@@ -76,7 +76,7 @@ template <class Number> struct WholeSum : WholePairs<Number> {
   }
 };
 
-/// dq, dk and dv of one head per unit.
+/// Computes dq, dk and dv of one head per unit.
 template <class Number> struct WholeSumGradient : WholePairs<Number> {
   using Real = Number;
   using WholePairs<Real>::in, WholePairs<Real>::T, WholePairs<Real>::V, WholePairs<Real>::ld;
@@ -107,7 +107,7 @@ template <class Number> struct WholeSumGradient : WholePairs<Number> {
   }
 
 private:
-  /// Turns A and dp into p and dA; 0 for masked pairs.
+  /// Replaces A and dp by p and dA; masked pairs become 0.
   RECOLLECT_IN_LINE void weigh(const Team &team, Real *all_p, Real *all_dA, std::ptrdiff_t ld) const {
     const bool normalised = in.normalised;
     const int n = T;
@@ -134,7 +134,7 @@ bool run_whole(const std::string &label, const Call<Real> &call, const GatedRecu
 #ifdef KOKKOS_ENABLE_CUDA
   const bool fits = on_cuda ? launching::fit_together<Real>(2, scratch) : whole.T <= 128;
 #else
-  const bool fits = whole.T <= 128; // above this, all pairs cost more than a state
+  const bool fits = whole.T <= 128; // for longer sequences, all pairs cost more than a state
 #endif
   if (fits) run<Real>({label + "::whole", call.shape.heads(), 256, call.math}, *call.arena, scratch, whole);
   return fits;

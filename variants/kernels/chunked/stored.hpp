@@ -50,7 +50,7 @@ bool takes_16_bits(const Shape &shape, const Params &);
 template <class Stored>
 void run_16_bits(const std::string &label, const Call<float, Stored> &call, const StoredRule &rule);
 
-/// The same for the backward pass: keys and values up to 256 wide.
+/// Whether the backward pass supports this shape: keys and values up to 256 wide, and a GPU with enough shared memory.
 bool takes_16_bits_back(const Shape &shape, const Params &);
 template <class Stored>
 void run_16_bits(const std::string &label, const BackwardCall<float, Stored> &back, const StoredRule &rule,

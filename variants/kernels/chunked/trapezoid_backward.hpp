@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of trapezoid.hpp: those of the decayed sum are turned back, and those of the two writes of each step are
-// added. The angle theta_t turns everything before step t relative to everything after it, as in rotation_backward.hpp:
+// Gradients of trapezoid.hpp. The gradients of the decayed sum's queries and keys are turned back, and the gradients of
+// the two writes of each step are added. The angle theta_t turns everything before step t relative to everything after
+// it, as in rotation_backward.hpp:
 //
 //   dtheta_1 = sum of Im(S_0 conj(dS_0)) over rows,   dtheta_{t+1} = dtheta_t - dTheta_t
 //
-// where dTheta_t is the sum over the query and both writes at k_t. The first line holds because turning at the first
-// step is turning the state before it. (S_0 includes the first write of P.)
+// where dTheta_t sums over the query of step t and both writes with k_t. The first line holds because turning at the
+// first step has the same effect as turning the state before it. S_0 includes the first write of P.
 #pragma once
 #include "variants/kernels/chunked/trapezoid.hpp"
 
 namespace recollect::variants {
 
-/// From the gradients of the turned queries and keys, computes those of q, k and lambda, and writes those of the steps'
-/// angles to w.
+/// Computes the gradients of q, k and lambda from the gradients of the turned queries and keys, and writes the
+/// gradients of the steps' angles to w.
 template <class Real> struct CollectWrites {
   Pairs<Real> pairs;
   Array<Real> state, d_state;          // S_0, P_0 and their gradients
@@ -42,7 +43,7 @@ template <class Real> struct CollectWrites {
       Complex<Real> of_key = by_parts(lambda, g_k);
       pairs.put(sum(pairs.at(&d_lambda(to), p), by_parts(key, g_k)), &d_lambda(to), p);
       d_angle -= slope(pairs.at(h.q(t), p), g_q) + slope(by_parts(lambda, key), g_k);
-      if (t + 1 < h.T) { // the next step writes at this key too
+      if (t + 1 < h.T) { // the next step also writes with this key
         const Complex<Real> other = one_minus(pairs.at(h.lambda(t + 1), p)),
                             g = back * pairs.at(&fine_k(own + h.Dk), p);
         of_key = sum(of_key, by_parts(other, g));
