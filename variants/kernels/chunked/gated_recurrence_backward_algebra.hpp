@@ -189,7 +189,7 @@ template <class Number> struct GatedRecurrenceAdjoint : InShortChunks<DecayedSta
   }
 
 private:
-  /// The part of chunk_output() that only one decay per channel needs. On entry dq and dk contain the terms from S_0 and dS_C,
+  /// The part of chunk_output() for one decay per channel. On entry dq and dk contain the terms from S_0 and dS_C,
   /// without decays.
   template <class AnyTeam>
   RECOLLECT_IN_LINE void
