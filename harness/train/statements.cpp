@@ -21,7 +21,7 @@ constexpr const char *rate_setting = "lr";
 bool matches(const TrainedModel &model, const Assignments &wanted) {
   for (const auto &[name, value] : wanted) {
     const auto found = model.settings.find(name);
-    if (found == model.settings.end()) return false; // belongs to another layer
+    if (found == model.settings.end()) return false; // a parameter of another layer
     if (found->second != value) return false;        // compared as text: a number must be written as in the settings
   }
   return true;
@@ -51,7 +51,8 @@ std::vector<const TrainedModel *> chosen(const Statement &s, const std::vector<T
   return found;
 }
 
-/// The statement's measure: accuracy, loss, length, or 1 if the model diverged. A diverged model gets the loss of a guess.
+/// The statement's measure of a model: accuracy, loss, length, or whether it diverged (1 or 0). A diverged model has
+/// accuracy 0 and the loss of a guess.
 double measured(const Statement &s, const TrainedModel &model) {
   const bool loss = s.measure == "loss";
   if (s.measure == "diverged") return model.trained->diverged;
@@ -69,14 +70,14 @@ double measured(const Statement &s, const TrainedModel &model) {
   return loss ? last->loss : last->accuracy;
 }
 
-/// The seeds for which all rates are trained.
+/// Measures of the models, one row per seed and one column per rate. Only seeds that were trained at every rate.
 struct Sampled {
   std::vector<std::string> rates;
   Tried trials;
-  std::vector<std::vector<int>> diverged; // as trials
+  std::vector<std::vector<int>> diverged; // rows and columns as in `trials`
 };
 
-/// Rates are in ascending order, so that the columns of both sides of a comparison have the same rates.
+/// Rates ascend, so that a column has the same rate on both sides of a comparison.
 Sampled sampled(const Statement &s, const std::vector<const TrainedModel *> &models) {
   Sampled found;
   std::map<double, std::string> rates;
@@ -120,10 +121,10 @@ Side at_best(const Sampled &all, bool smallest) {
   return side;
 }
 
-/// For every seed, the rate that is best for the other seeds.
+/// For every seed: the rate that is best for the other seeds, and the seed's measure at this rate.
 struct LeftOut {
   std::vector<double> values;
-  std::vector<size_t> rates; // columns
+  std::vector<size_t> rates; // columns of Sampled::trials
   int diverged = 0;
 };
 LeftOut left_out(const Sampled &all, bool smallest) {
@@ -131,7 +132,7 @@ LeftOut left_out(const Sampled &all, bool smallest) {
   for (size_t i = 0; i < all.trials.size(); ++i) {
     Tried others = all.trials;
     others.erase(others.begin() + std::ptrdiff_t(i));
-    if (others.empty()) others = all.trials; // one seed: its own best rate
+    if (others.empty()) others = all.trials; // a single seed uses its own best rate
     const size_t rate = best_column(others, smallest);
     found.values.push_back(all.trials[i][rate]), found.rates.push_back(rate);
     found.diverged += all.diverged[i][rate];
@@ -164,7 +165,7 @@ void give_difference(Ruling &ruling, const std::vector<double> &first, const std
 }
 
 std::string number_verdict(const Statement &s, const Side &side) {
-  const double rounding = 1e-12; // if all seeds agree
+  const double rounding = 1e-12; // matters if all seeds agree, because then the interval is a single number
   if (side.low >= s.least - rounding && side.high <= s.most + rounding) return "holds";
   return side.high < s.least - rounding || side.low > s.most + rounding ? "refuted" : "undecided";
 }
@@ -177,7 +178,7 @@ std::string cannot_decide(const Statement &s, const Ruling &r) {
 
 /// Verdict of a comparison that its models can decide, given the p-values of both directions.
 std::string comparison_verdict(const Statement &s, const Ruling &r, double above, double below) {
-  const double rounding = 1e-12; // of means
+  const double rounding = 1e-12; // rounding error of the means
   if (s.measure == "accuracy" && r.low >= -matters - rounding && r.high <= matters + rounding)
     return "no difference that matters";
   return above <= level ? "holds" : below <= level ? "refuted" : "undecided";
@@ -243,7 +244,7 @@ Ruling rule(const Statement &s, const std::vector<TrainedModel> &models) {
 
 std::vector<Ruling> rule_all(const std::vector<Statement> &statements, const std::vector<TrainedModel> &models) {
   std::vector<Ruling> all;
-  std::vector<size_t> tested; // comparisons that can be decided
+  std::vector<size_t> tested; // indices of the comparisons that can be decided
   std::vector<double> above, below;
   for (const Statement &s : statements) {
     all.push_back(rule(s, models));

@@ -1,26 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statements of papers about trained models, judged by the models that were trained.
+// Judges statements of papers about trained models by the results of our own trainings.
 //
-// In a comparison, each side has the learning rate with the best mean over seeds, out of the same rates. The exact
-// permutation test over seeds (numerics/permutation.hpp) decides; it selects the rates again in every permutation.
-// p-values are adjusted for the number of a suite's comparisons (numerics/false_discovery.hpp): of the comparisons
-// called significant, at most one in twenty is expected to be false. If the 90 % interval of the difference of
-// accuracies lies within +-.01, the verdict is "no difference that matters". A number is decided by the 95 % interval
-// of the mean over seeds (Student's t). Each seed has the rate that is best for the other seeds, so that selecting the
-// rate does not bias the mean. A diverged run decides nothing, unless the statement is about divergence.
+// A comparison has two sides, which are trained at the same learning rates. Each side uses the rate whose mean over
+// seeds is best. An exact permutation test over seeds (numerics/permutation.hpp) decides; in every permutation it
+// selects the best rates again. The p-values are adjusted for the number of comparisons in the suite
+// (numerics/false_discovery.hpp): of the comparisons called significant, at most one in twenty is expected to be false.
+// If the 90 % interval of the difference of accuracies lies within +-.01, the verdict is "no difference that matters".
+//
+// A statement about a number is decided by the 95 % interval of the mean over seeds (Student's t). Each seed is
+// measured at the rate that is best for the other seeds, so that selecting the rate does not bias the mean.
+//
+// If a run diverged, the statement is undecided, unless it is about divergence.
 #pragma once
 #include "harness/train/training_record.hpp"
 
 namespace recollect::train {
 
 constexpr double level = 0.05;   // false discovery rate, for each direction
-constexpr double matters = 0.01; // a difference of accuracies
+constexpr double matters = 0.01; // smaller differences of accuracies do not matter
 
 /// One model of a results file.
 struct TrainedModel {
   std::string experiment;
   std::uint64_t seed;
-  Assignments settings; // with the layer's parameters as "LAYER.name"
+  Assignments settings; // includes the layer's parameters, named "LAYER.name"
   std::optional<Trained> trained;
   std::vector<CurvePoint> curve;
 };
@@ -28,31 +31,31 @@ std::vector<TrainedModel> models_of(const Results &results);
 
 /// One side of a statement.
 struct Side {
-  std::string rate; // the best rate; for a number the rates that are best for the other seeds, which may differ by seed
+  std::string rate; // comparison: the best rate; number: all rates used, as each seed has the best of the other seeds
   double mean = std::nan(""), low = std::nan(""), high = std::nan(""); // low, high: the 95 % interval
   int seeds = 0, diverged = 0;
 };
 
 struct Ruling {
-  /// holds, refuted (the opposite is shown, or the number lies outside), no difference that matters, undecided,
-  /// undecided (why), or not run.
+  /// "holds", "refuted" (the opposite is shown, or the number lies outside its limits), "no difference that matters",
+  /// "undecided", "undecided (REASON)" or "not run".
   std::string verdict = "not run";
-  double p = std::nan("");                           // p-value of the comparison in the direction of the difference
-  double adjusted = std::nan("");                    // adjusted for all comparisons of the suite
-  double above = std::nan(""), below = std::nan(""); // p-values of both directions
-  double low = std::nan(""), high = std::nan("");    // 90 % interval of the difference, if both have 3 seeds
+  double p = std::nan("");                           // the smaller of `above` and `below`
+  double adjusted = std::nan("");                    // p, adjusted for all comparisons of the suite
+  double above = std::nan(""), below = std::nan(""); // p-values for: the first side is larger, the second is larger
+  double low = std::nan(""), high = std::nan("");    // 90 % interval of the difference, if each side has 3 seeds
   Side first, second;
 };
 
-/// Judges one statement, as if it were the suite's only one. Usage error if the statement names an experiment or
-/// setting that no model has, if models of one side differ in more than rate and seed, if the sides have different
-/// rates, or if there are more seeds than can be tested (most_permuted).
+/// Judges one statement, as if it were the suite's only one. Usage error if no model has the experiment or settings of
+/// the statement, if models of one side differ in more than rate and seed, if the sides have different rates, or if a
+/// side has more than most_permuted seeds.
 Ruling rule(const Statement &statement, const std::vector<TrainedModel> &models);
-/// Judges all statements of a suite; comparisons are adjusted for their number, in each direction.
+/// Judges all statements of a suite. In each direction, p-values are adjusted for the number of comparisons.
 std::vector<Ruling> rule_all(const std::vector<Statement> &statements, const std::vector<TrainedModel> &models);
-/// "accuracy of vla above softmax, pairs=24".
+/// The statement in words: "accuracy of vla above softmax, pairs=24".
 std::string says(const Statement &statement);
-/// /trained_statements
+/// The table /trained_statements.
 Table table_of(const std::vector<Statement> &statements, const std::vector<Ruling> &rulings);
 
 } // namespace recollect::train

@@ -18,7 +18,8 @@ struct Plus {
   template <class Real> KOKKOS_FUNCTION Real operator()(Real a, Real b) const { return a + b; }
 };
 
-/// Multiplies rows x of `width` numbers, minus their mean if `centred`, by s = 1 / sqrt(|x|^2 / divisor + floor).
+/// The mean of a row x of `width` numbers (0 unless `centred`), and the scale s = 1 / sqrt(|x - mean|^2 / divisor +
+/// floor).
 template <class Real> struct Scaling {
   int width;
   Real divisor, floor;
@@ -39,7 +40,7 @@ template <class Real> Scaling<Real> to_mean_square(int width) { return {width, R
 template <class Real> Scaling<Real> to_length(int width) { return {width, Real(1), Real(unit_floor)}; }
 template <class Real> Scaling<Real> to_variance(int width) { return {width, Real(width), Real(layer_floor), true}; }
 
-/// y = gain s (x - mean) + shift; without gain, gain is 1; without shift, shift is 0.
+/// y = gain s (x - mean) + shift, with mean and s by Scaling. An empty gain means 1, an empty shift 0.
 template <class Real>
 Array<Real> scaled_forward(Arena &arena, const Array<Real> &X, const Scaling<Real> &by, const Array<Real> &gain = {},
                            const Array<Real> &shift = {}) {
@@ -56,8 +57,8 @@ Array<Real> scaled_forward(Arena &arena, const Array<Real> &X, const Scaling<Rea
   return Y;
 }
 
-/// dX += the derivative of y = gain x s(|x|^2) at x - mean: s g - s^3 / divisor (x.g) x with g = gain dy, minus the
-/// mean of that if x is centred.
+/// Gradients of scaled_forward(). With u = x - mean and g = gain dy, a row of dX increases by
+/// s g - s^3 / divisor (u.g) u, minus the mean of s g if x is centred.
 template <class Real>
 void add_scaled_backward(Arena &arena, const Array<Real> &X, const Scaling<Real> &by, const Array<Real> &dY,
                          const Array<Real> &dX, const Array<Real> &gain = {}, const Array<Real> &dgain = {},
@@ -82,7 +83,7 @@ void add_scaled_backward(Arena &arena, const Array<Real> &X, const Scaling<Real>
           dX[at + size_t(j)] += scale * (gains ? gain[size_t(j)] : Real(1)) * dy[j] - back * (x[j] - mean) - centre;
         if (first == 0) scales[size_t(row)] = scale, means[size_t(row)] = mean;
       });
-  if (gains) // the gradients of gain and, if there is one, shift
+  if (gains) // the gradient of gain and, if the layer has a shift, that of shift
     add_column_sums<Real>(
         arena, "train::gains", N, dshift.extent(0) ? 2 * width : width,
         TwoRows<Real>{dgain.data(), dshift.data(), width}, KOKKOS_LAMBDA(int row, int j) {
@@ -98,7 +99,7 @@ Array<Real> scaled_backward(Arena &arena, const Array<Real> &X, const Scaling<Re
   return dX;
 }
 
-/// dX = keep dX + dY W^T, and dW += X^T dY.
+/// dX = keep dX + dY W^T; dW += X^T dY.
 template <class Real>
 void through_weights(const Array<Real> &X, const Array<Real> &W, int m, int n, const Array<Real> &dY, Real keep,
                      const Array<Real> &dX, const Array<Real> &dW) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layers of a model besides its mixer, forward and backward, on rows [N,width] in device memory. Results are
-// allocated in the arena. A backward function returns the gradient of its input (or adds to it, if its name says so)
-// and adds to the gradients of the parameters.
+// The layers of a model besides its mixer, forward and backward, on N rows [N,width] in device memory. Results are
+// allocated in the arena. NAME_backward() returns the gradient with respect to the layer's input, add_NAME_backward()
+// adds this gradient to dX, and both add to the gradients of the parameters.
 #pragma once
 #include "harness/device/each_index.hpp"
 
@@ -10,15 +10,15 @@ namespace recollect::train {
 /// Y = X W, X [N,m], W [m,n].
 template <class Real>
 Array<Real> linear_forward(Arena &arena, const Array<Real> &X, const Array<Real> &W, int m, int n);
-/// dX, and dW += X^T dY.
+/// Returns dX = dY W^T; dW += X^T dY.
 template <class Real>
 Array<Real> linear_backward(Arena &arena, const Array<Real> &X, const Array<Real> &W, int m, int n,
                             const Array<Real> &dY, const Array<Real> &dW);
-/// dX += dY W^T, and dW += X^T dY.
+/// dX += dY W^T; dW += X^T dY.
 template <class Real>
 void add_linear_backward(const Array<Real> &X, const Array<Real> &W, int m, int n, const Array<Real> &dY,
                          const Array<Real> &dX, const Array<Real> &dW);
-/// X += bias in every row; backward: dbias += the sum of the rows of dX.
+/// Adds the bias to every row of X. Backward: dbias += the sum of the rows of dX.
 template <class Real> void bias_forward(const Array<Real> &X, const Array<Real> &bias);
 template <class Real> void bias_backward(Arena &arena, const Array<Real> &dX, const Array<Real> &dbias);
 
@@ -44,35 +44,36 @@ template <class Real> Array<Real> mean_square_forward(Arena &arena, const Array<
 template <class Real>
 Array<Real> mean_square_backward(Arena &arena, const Array<Real> &X, int width, const Array<Real> &dY);
 
-/// y_t = sum_j c_j * x_{t-j} by channel, c [taps,width], within texts of T rows.
+/// Causal convolution of every channel: y_t = sum_j c_j * x_{t-j} (elementwise), c [taps,width]. A text is T consecutive
+/// rows; x before the text is 0.
 template <class Real>
 Array<Real> convolution_forward(Arena &arena, const Array<Real> &X, const Array<Real> &c, int width, int T);
 template <class Real>
 Array<Real> convolution_backward(Arena &arena, const Array<Real> &X, const Array<Real> &c, int width, int T,
                                  const Array<Real> &dY, const Array<Real> &dc);
 
-/// X += bias in every row, then GELU: x Phi(x), Phi the normal distribution function.
+/// Adds the bias to every row of X, then returns GELU(X): x Phi(x), with Phi the normal distribution function.
 template <class Real> Array<Real> gelu_forward(Arena &arena, const Array<Real> &X, const Array<Real> &bias);
 template <class Real>
 Array<Real> gelu_backward(Arena &arena, const Array<Real> &X, const Array<Real> &Y, const Array<Real> &dY);
+/// Y = most sigmoid(X). The backward function needs only Y.
 template <class Real> Array<Real> sigmoid_forward(Arena &arena, const Array<Real> &X, Real most = 1);
-/// Computed from the outputs.
 template <class Real>
 Array<Real> sigmoid_backward(Arena &arena, const Array<Real> &Y, const Array<Real> &dY, Real most = 1);
 
-/// Rotary embedding: rotates channels (j, j + D/2) of every head of width D by t 10000^(-2j/D). `sign` -1 rotates back,
-/// which is the backward pass.
+/// Rotary embedding: at step t of T, rotates channels (j, j + D/2) of every head of width D by t 10000^(-2j/D). `sign`
+/// -1 rotates back, which is the backward pass.
 template <class Real> Array<Real> rope(Arena &arena, const Array<Real> &X, int width, int D, int T, int sign);
 
-/// [...,T,H,D] to [...,H,T,D]; exchange the arguments T and H for the inverse.
+/// Copies [...,T,H,D] to [...,H,T,D]. For the inverse, exchange the arguments T and H.
 template <class Real> Array<Real> exchanged(Arena &arena, const Array<Real> &X, int T, int H, int D);
 
-/// [...,n] to [...,times,n]: every n numbers are repeated; backward: the repetitions are summed. times = 1 returns the
-/// input.
+/// Copies [...,n] to [...,times,n], with every n numbers repeated. The backward function sums over the repetitions.
+/// With times = 1 both return their argument.
 template <class Real> Array<Real> repeated(Arena &arena, const Array<Real> &X, int n, int times);
 template <class Real> Array<Real> repeated_backward(Arena &arena, const Array<Real> &dY, int n, int times);
 
-/// X + Y, and X += more.
+/// sum() returns X + Y; add_to() adds `more` to X.
 template <class Real> Array<Real> sum(Arena &arena, const Array<Real> &X, const Array<Real> &Y);
 template <class Real> void add_to(const Array<Real> &X, const Array<Real> &more);
 template <class Real> Array<Real> zeros(Arena &arena, size_t count);
