@@ -8,8 +8,8 @@ namespace recollect::train {
 
 struct Corpus {
   std::string bytes;
-  size_t held_out() const { return bytes.size() - bytes.size() / 10; } // where the held-out last tenth begins
-  /// The corpus's size and hash (FNV-1a, 64 bits), which distinguish corpora.
+  size_t held_out() const { return bytes.size() - bytes.size() / 10; } // index at which the held-out last tenth begins
+  /// Size and hash (FNV-1a, 64 bits) of the bytes, which tell one corpus from another.
   std::string identity() const;
 };
 

@@ -18,7 +18,7 @@ std::vector<std::string> mixers() {
   return names;
 }
 
-/// A layer's parameter "LAYER.name": the layer's name, or "" for a setting.
+/// The layer of a parameter "LAYER.name"; "" for a setting, which has no dot.
 std::string owner_of(const std::string &name) {
   const size_t dot = name.find('.');
   return dot == std::string::npos ? "" : name.substr(0, dot);

@@ -10,22 +10,23 @@ namespace recollect::train {
 /// Every setting with its default, range and meaning.
 const std::vector<ParamSpec> &settings();
 
-/// One run. `mixer_params` are the parameters of the layer that the setting `mixer` names; none for "none".
+/// One run. `mixer_params` are the parameters of the layer that the setting `mixer` names; empty if mixer is "none".
 struct Setup {
   Params settings, mixer_params;
   std::shared_ptr<const Corpus> corpus = nullptr; // only for task=text
   std::string mixer() const { return settings.text("mixer"); }
-  const Variant *layer() const; // the mixer; null: "none"
+  const Variant *layer() const; // the mixer; null if it is "none"
 };
 
-/// Channels of a head.
+/// Number of channels of one head.
 int head_width(const Params &settings);
-/// Heads that have their own projection to this input of the mixer, and the number of columns of all these projections.
+/// The number of heads that have their own projection to this input of the mixer; other heads share these projections.
+/// columns_of() is the number of columns of all projections together.
 int heads_of(Tensor tensor, const Params &settings);
 int columns_of(Tensor tensor, const Params &settings);
 
-/// Settings from text, with "LAYER.name" for parameters of layers; those of layers other than the mixer are ignored.
-/// Usage error for unknown names, bad values, and a width that the heads do not divide.
+/// Settings from text. "LAYER.name" is a parameter of a layer, and is ignored unless the layer is the mixer. Usage error
+/// for unknown names, bad values, and a width that is not a multiple of the number of heads.
 Setup resolve_setup(const Assignments &given);
 /// Every combination of the given values (sweep.hpp), ordered by name.
 std::vector<Setup> setups(const Assignments &given);

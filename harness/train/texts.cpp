@@ -9,16 +9,17 @@
 namespace recollect::train {
 namespace {
 
-struct Drawn { // what one text is drawn from; `stream` is of this text, `common` of all texts
+struct Drawn { // what one text is drawn from: `stream` belongs to this text, and all texts share `common`
   Stream stream, common;
   const Params &settings;
   bool training;
   const Corpus *corpus;
-  std::function<Stream(const char *)> streams; // of one text, by name
+  std::function<Stream(const char *)> streams; // further streams of this text, by name
   int n = settings.integer("pairs"), V = settings.integer("vocabulary");
 };
 
-/// Filler between the pairs and the separator, from draw 3 n on.
+/// Writes the filler, `count` tokens between the pairs and the separator. Uses the stream's numbers from 3 n on; the
+/// pairs used those before.
 void write_filler(const Drawn &d, const std::vector<int> &keys, const int *pairs, int *tokens, int count) {
   const std::string &kind = d.settings.text("filler");
   if (count == 0) return;
@@ -30,14 +31,14 @@ void write_filler(const Drawn &d, const std::vector<int> &keys, const int *pairs
     const bool second = kind == "pairs" && i % 2;
     tokens[i] = d.V - 1;
     if (kind == "random") tokens[i] = others[d.stream.below(draw, others.size())];
-    if (second) { // a key without a value keeps the separator
+    if (second) { // for an odd `count`, the last key would have no value: a separator stays in its place
       const std::uint64_t pair = d.stream.below(draw, std::uint64_t(d.n));
       tokens[i - 1] = pairs[2 * pair], tokens[i] = pairs[2 * pair + 1];
     }
   }
 }
 
-/// `count` numbers below n, drawn from the stream; distinct unless `again`.
+/// `count` numbers below n, drawn from the stream from its number `first` on. They are distinct unless `again`.
 std::vector<int> numbers(bool again, int count, int n, const Stream &draw, std::uint64_t first) {
   if (!again) return distinct(count, n, draw, first);
   std::vector<int> all;
@@ -155,7 +156,7 @@ void write_trees(const Drawn &d, int *tokens, int *labels) {
 
 void write_text(const Drawn &d, int *tokens, int *labels) {
   const int L = d.settings.integer("context");
-  const std::string &bytes = d.corpus->bytes; // NOLINT(clang-analyzer-core.NullDereference): text comes with one
+  const std::string &bytes = d.corpus->bytes; // NOLINT(clang-analyzer-core.NullDereference): see check_corpus()
   const size_t begin = d.training ? 0 : d.corpus->held_out(), end = d.training ? d.corpus->held_out() : bytes.size();
   const size_t from = begin + d.stream.below(0, end - begin - size_t(L));
   const auto byte = [&](int t) { return int(static_cast<unsigned char>(bytes[from + size_t(t)])); };

@@ -40,8 +40,8 @@ std::vector<Table> tables_of(const std::vector<TrainingRun> &plan, const std::ve
       no_metrics(),
       table_of({}, {}),
       {"training_curves", {{"run", integer}, {"step", integer}, {"loss", real}, {"accuracy", real}}, {}},
-      // Columns of unfinished runs. A run's first row holds the steps made and the sums since the last point of its
-      // curve.
+      // An unfinished run's parameters (value) and AdamW's moments (first, second), one row per parameter. Before these,
+      // one row holds the number of steps made and the sums of loss and accuracy since the last point of the curve.
       {"training_state", {{"run", integer}, {"value", real}, {"first", real}, {"second", real}}, {}}};
 }
 
@@ -172,7 +172,7 @@ std::string identity(const TrainedModel &model) {
   return all;
 }
 
-/// The facts of all files, without those about the process that wrote a file.
+/// The facts of all files, except facts about the process that wrote the file.
 Facts common_facts(const std::vector<Results> &files) {
   Facts common;
   for (const auto &[name, value] : files.at(0).meta) {
@@ -215,13 +215,13 @@ Results planned_trainings(const std::vector<TrainingRun> &plan, const std::vecto
 }
 
 Results joined_trainings(const std::vector<Results> &files, const Results &planned) {
-  std::map<std::string, std::int64_t> numbers; // all runs, in the order of the plan
+  std::map<std::string, std::int64_t> numbers; // identity of a run -> its number; the planned runs come first
   for (const TrainedModel &model : models_of(planned)) numbers.emplace(identity(model), numbers.size());
   std::vector<Table> tables = tables_of({}, {});
   std::set<std::int64_t> trained;
   std::vector<const Results *> sources;
   for (const Results &file : files) sources.push_back(&file);
-  sources.push_back(&planned); // planned runs that are in none of the files
+  sources.push_back(&planned); // last, so that it only adds runs that no file has trained
   for (const Results *file : sources) {
     std::map<std::int64_t, std::int64_t> taken; // number of a run in this file -> its number among all runs
     const std::vector<TrainedModel> models = models_of(*file);
@@ -233,7 +233,7 @@ Results joined_trainings(const std::vector<Results> &files, const Results &plann
     for (Table &table : tables)
       for (std::vector<Cell> row : file->table(table.name).rows) {
         if (table.name == "training_state" || table.name == "trained_statements") continue;
-        if (table.name == "experiments") { // an experiment gets the title of the last source, the suite
+        if (table.name == "experiments") { // an experiment gets its title from the last source, which is the suite
           const auto same = std::find_if(table.rows.begin(), table.rows.end(),
                                          [&](const std::vector<Cell> &other) { return other.at(0) == row.at(0); });
           same == table.rows.end() ? table.rows.push_back(row) : void(*same = row);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was trained, in results.h5: /training_plan, /training_parameters, /trained, /trained_metrics, /training_curves,
-// /trained_statements, and, for unfinished runs, /training_state, from which a run continues with the same numbers.
+// The tables of results.h5 about trained models: /training_plan, /training_parameters, /trained, /trained_metrics,
+// /training_curves and /trained_statements. For an unfinished run, /training_state holds what the run needs to continue
+// with the same numbers.
 #pragma once
 #include "harness/files/recorder.hpp"
 #include "harness/files/suite.hpp"
@@ -11,7 +12,7 @@
 namespace recollect::train {
 
 struct TrainingRun {
-  std::string experiment; // of a suite, or ""
+  std::string experiment; // its name in the suite; "" without a suite
   Setup setup;
   std::uint64_t seed;
 };
@@ -22,16 +23,17 @@ struct Trained {
   double chance;         // accuracy of a guess (texts.hpp)
   double seconds;
   std::map<std::string, double> metrics =
-      {}; // "state_bytes" of all layers and heads; "length": the longest word solved
+      {}; // "state_bytes": states of all layers and heads; "length": solved_length(), only for task=words
 };
 
-/// Every setup of every experiment with every seed from `seed` on. The size and hash of the corpus become a setting.
+/// Every setup of every experiment with each of its seeds, which count up from `seed`. The size and hash of the corpus
+/// become a setting.
 std::vector<TrainingRun> training_plan(const std::vector<Experiment> &experiments, std::uint64_t seed,
                                        const std::shared_ptr<const Corpus> &corpus = nullptr);
 
-/// The table of further metrics, which files of earlier programs lack, or null.
+/// The table /trained_metrics; null if the file is of an earlier program, which did not write this table.
 const Table *trained_metrics(const Results &results);
-/// Contents of a row of /trained, without further metrics, and of one of /training_curves.
+/// The contents of a row of /trained, without `metrics`, and of a row of /training_curves.
 Trained trained_of(const Table &trained, size_t row);
 CurvePoint point_of(const Table &curves, size_t row);
 
@@ -41,11 +43,13 @@ public:
   TrainingRecord(const std::string &path, const std::vector<TrainingRun> &plan,
                  const std::vector<Experiment> &experiments, Facts meta, bool resume,
                  std::function<Recorder::Clock::time_point()> now = Recorder::Clock::now);
-  /// The result of a run that this rank or an earlier process trained; on rank 0 after finish(), of every run.
+  /// The result of a run, if this rank or an earlier process trained the run. Rank 0 has every run after finish().
   std::optional<Trained> trained(size_t run) const;
   /// The state that an earlier process kept, or nothing.
   std::optional<TrainingState> kept(size_t run) const;
-  bool due() const { return recorder_.due(0.03); } // whether it is time to keep a state (device steps must wait)
+  bool due() const {
+    return recorder_.due(0.03);
+  } // whether to keep a state now; only 3% of all time, as training waits
   void keep(size_t run, const TrainingState &state);
   /// `report` is called once the model is on the disk.
   void add(
@@ -58,14 +62,15 @@ private:
   Recorder recorder_;
 };
 
-/// The runs of a file. A setting newer than the file gets its default, which is how the file's program behaved.
+/// The runs of a file. A setting that the file's program did not have gets its default, because at its default the
+/// setting changes nothing.
 Results read_trainings(const std::string &path);
 
 /// Results with the plan only, without any trained model.
 Results planned_trainings(const std::vector<TrainingRun> &plan, const std::vector<Experiment> &experiments);
 
-/// Merges the models of the files, each once, and the planned ones that are in none; facts of the files are listed side
-/// by side if they differ. Input error if a file has no models.
+/// Merges the trained models of the files, and adds the planned models that are trained in no file. Each model appears
+/// once. Where facts of the files differ, all are listed. Input error if a file has no models.
 Results joined_trainings(const std::vector<Results> &files, const Results &planned);
 
 } // namespace recollect::train

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All parameters of a model in one array, with names: optimised, saved and differentiated as a whole.
+// All parameters of a model in one array, which is optimised, saved and differentiated as a whole. Its parts have names.
 #pragma once
 #include "harness/train/settings.hpp"
 #include <cstdint>
@@ -15,15 +15,15 @@ public:
 
   struct Part {
     size_t offset, size;
-    double mean, spread; // at the start: normal about the mean
-    bool decays;         // whether weight decay applies: to matrices, not to gains and biases
+    double mean, spread; // initial values are normal with this mean and standard deviation
+    bool decays;         // whether weight decay applies: not to gains, shifts and biases
   };
   bool has(const std::string &name) const { return parts_.count(name) != 0; }
   const Part &part(const std::string &name) const { return parts_.at(name); }
   const std::map<std::string, Part> &parts() const { return parts_; }
   size_t size() const { return size_; }
-  /// Initial values: matrices N(0, spread^2 / inputs), convolutions N(0, 1 / taps), gains 1, shifts and biases 0 except
-  /// those of decays, sigmoid(3) = .95. Gates that are learned numbers start at 1 if they are decays, else as N(0, 1).
+  /// Initial values. Matrices: N(0, spread^2 / inputs). Convolutions: N(0, 1 / taps). Gains: 1. Shifts and biases: 0,
+  /// except that the bias of a decay is 3 (sigmoid(3) = .95). With gates=numbers, a decay is 1 and another gate N(0, 1).
   Numbers start(std::uint64_t seed) const;
 
 private:
@@ -32,7 +32,7 @@ private:
   size_t size_ = 0;
 };
 
-/// "3.q" for q's projection in block 3.
+/// The name of a part of a block: "3.q" for q's projection in block 3.
 std::string in_block(int block, const std::string &name);
 
 } // namespace recollect::train

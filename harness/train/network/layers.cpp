@@ -237,7 +237,7 @@ Array<Real> gelu_backward(Arena &arena, const Array<Real> &X, const Array<Real> 
       "train::gelu_backward", X.extent(0),
       KOKKOS_LAMBDA(size_t i) {
         const Real x = X[i], density = math::exp(-x * x / 2) * Real(M_2_SQRTPI * M_SQRT1_2 / 2);
-        const Real part = x == 0 ? Real(0.5) : Y[i] / x; // saves one error function
+        const Real part = x == 0 ? Real(0.5) : Y[i] / x; // Phi(x) from Y = x Phi(x), without another erf()
         dX[i] = dY[i] * (part + x * density);
       },
       16);
@@ -263,7 +263,7 @@ template <class Real> Array<Real> rope(Arena &arena, const Array<Real> &X, int w
   const Array<Real> turns = arena.take<Real>(2 * angles), Y = arena.take<Real>(X.extent(0));
   each_index(
       "train::turns", angles,
-      KOKKOS_LAMBDA(size_t i) { // in float64, because large angles leave float32 no digits after the reduction
+      KOKKOS_LAMBDA(size_t i) { // in float64: a large angle in float32 has no digits left after reduction by 2 pi
         const int t = int(i / size_t(half)), j = int(i % size_t(half));
         const double angle = t * math::pow(10000.0, -2.0 * j / D);
         turns[2 * i] = Real(math::cos(angle)), turns[2 * i + 1] = Real(sign * math::sin(angle));

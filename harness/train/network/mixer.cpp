@@ -8,7 +8,7 @@
 namespace recollect::train {
 namespace {
 
-/// The function for this type, of a Form or a Vjp.
+/// Of the functions for both types that a Form or a Vjp has, the one for Real.
 template <class Real, class Kernels> const auto &of_type(const Kernels &kernels) {
   if constexpr (std::is_same_v<Real, float>)
     return kernels.f32;
@@ -16,7 +16,8 @@ template <class Real, class Kernels> const auto &of_type(const Kernels &kernels)
     return kernels.f64;
 }
 
-/// The states of all heads, copied from one head's. Always new memory, because the layer writes to it.
+/// The initial states of all heads, each a copy of `one` or, if that is empty, zero. They need memory of their own,
+/// because the layer overwrites them.
 template <class Real> Array<Real> state_of_all(Arena &arena, const Call<Real> &call, const Array<Real> &one) {
   const Array<Real> state = arena.take<Real>(call.shape.heads() * call.state_shape.size());
   if (const size_t size = one.extent(0))

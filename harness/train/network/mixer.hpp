@@ -5,21 +5,22 @@
 
 namespace recollect::train {
 
-/// The initial state of a head of this layer; empty if it is zero. Depends on the widths of the shape only.
+/// The initial state of one head of the layer; empty if the state is zero. Of the shape, only the widths matter.
 template <class Real> Array<Real> start_of(const Variant &variant, const Params &params, const Shape &shape);
 
-/// The layer's inputs for one batch, all optional ones filled in, and its outputs.
+/// The layer's inputs, including all optional ones, and its outputs, for one batch.
 template <class Real> class Mixing {
 public:
-  /// `start` is start_of() this layer.
+  /// `start` is the result of start_of().
   Mixing(const Variant &variant, const Params &params, const Shape &shape, const Array<Real> &start);
   Array<Real> &operator[](Tensor tensor) { return call_[tensor]; }
 
-  /// o, from the layer's own initial state: in float64 by the definition, in float32 by the fast form. Temporary memory
-  /// comes from `scratch`, which is reset first.
+  /// Computes o from the layer's own initial state, in float64 by the definition, in float32 by the fast form.
+  /// Temporary memory comes from `scratch`, which is reset first.
   Array<Real> forward(Arena &arena, const std::shared_ptr<Arena> &scratch);
-  /// The gradients of all inputs, given that of o, by the fast form's backward pass if it has one, else by gradient().
-  /// gradient() throws an input error if a number is not finite.
+  /// Writes the gradients with respect to all inputs to `gradient`, given the gradient d_o with respect to o. Uses the
+  /// layer's backward pass on the device if there is one, else recollect::gradient() on the host, which throws an input
+  /// error if a number is not finite.
   void backward(Arena &arena, const Array<Real> &d_o, Mixing &gradient) const;
 
 private:

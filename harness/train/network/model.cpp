@@ -29,14 +29,14 @@ struct Model::Here {
 
 namespace {
 
-/// The factor on a step's gradient, on the device, for clipping; 0 if the gradient is not finite, which updates
-/// nothing.
+/// Computes on the device the factor on a step's gradient: 1, or less if the gradient is clipped. If the loss or the
+/// gradient is not finite, the factor of this step and all later ones is NaN, with which AdamW updates nothing.
 struct Factor {
-  Array<double> sums, factor; // [3] this step's sums (SumUp); [1] the previous step's factor, then this step's
+  Array<double> sums, factor; // sums [3]: SumUp's; factor [1]: the previous step's, replaced by this step's
   double clip;
   KOKKOS_FUNCTION void operator()(size_t) const {
     const double length = math::sqrt(sums[2]),
-                 nothing = (sums[0] - sums[0]) + (length - length); // 0 if all numbers are finite
+                 nothing = (sums[0] - sums[0]) + (length - length); // 0 if loss and gradient are finite, else NaN
     factor[0] = (factor[0] - factor[0]) + nothing + (clip > 0 && length > clip ? clip / length : 1);
   }
 };
@@ -46,7 +46,7 @@ template <class Real> struct AdamW {
   Array<Real> gradient, parameters, first, second;
   Array<char> decays;
   Array<double> factor;
-  double rate, decay, whole1, whole2; // 1 - beta^count
+  double rate, decay, whole1, whole2; // whole1, whole2: AdamW's bias corrections 1 - beta1^count, 1 - beta2^count
   KOKKOS_FUNCTION void operator()(size_t i) const {
     if (!(factor[0] > 0)) return;
     const Real g = Real(factor[0]) * gradient[i];
@@ -102,9 +102,9 @@ template <class Real> struct Model::Typed : Body {
 
   Network<Real> network;
   Array<Real> parameters, first, second, d;
-  Array<char> decays; // whether weight decay applies
+  Array<char> decays; // for each parameter, whether weight decay applies
   Array<double> sums, factor;
-  std::vector<int> begun; // answers of each step whose results were not asked for yet
+  std::vector<int> begun; // for each step started since the last judged(), its number of answers
 };
 
 Model::Model(Setup setup) : setup_(std::move(setup)), weights_(setup_) {

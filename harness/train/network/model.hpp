@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model being trained, with its numbers in device memory, in the type that the setting `dtype` names. On a GPU
-// several models run at the same time, each in its own stream (device/stream.hpp). Host types only.
+// A model being trained. Its numbers are in device memory and have the type of the setting `dtype`. On a GPU several
+// models run at the same time, each in its own stream (device/stream.hpp). This header has no device types.
 #pragma once
 #include "harness/core/variant.hpp"
 #include "harness/train/texts.hpp"
@@ -13,19 +13,19 @@ namespace recollect::train {
 struct Judged {
   double loss = 0; // mean cross-entropy of the answers
   int right = 0, asked = 0;
-  double gradient_square = 0;  // |g|^2, if a gradient was computed
-  std::vector<double> answers; // 1 if right, 0 if wrong, text by text; only by judge()
+  double gradient_square = 0;  // squared norm of the gradient, if one was computed
+  std::vector<double> answers; // 1 for a right answer, 0 for a wrong one, text after text; only filled by judge()
   double accuracy() const { return asked ? double(right) / asked : 0; }
 };
 
-/// Hyperparameters of AdamW's step `count` (from 1). A gradient longer than `clip` is scaled to that length, unless
-/// clip is 0; matrices decay by `rate` * `decay`.
+/// Hyperparameters of AdamW's step `count` (from 1). A gradient whose norm exceeds `clip` is scaled to norm `clip`;
+/// clip = 0 turns this off. Each step shrinks matrices by the fraction rate * decay.
 struct Update {
   int count;
   double rate, decay, clip;
 };
 
-/// The parameters, and AdamW's moments.
+/// The parameters, and AdamW's first and second moments.
 struct Learned {
   Numbers parameters, first, second;
 };
@@ -38,19 +38,19 @@ public:
   void set(const Learned &learned);
   Learned get() const;
 
-  // Throws an input error if the mixer's gradient is not finite.
   Judged judge(const Texts &texts);
-  /// Computes the gradient of the loss in all parameters.
+  /// Computes the gradient of the loss with respect to all parameters. Input error if the mixer's gradient is not finite.
   Judged differentiate(const Texts &texts);
   Numbers gradient() const;
 
-  /// How many models should train at the same time: one model may leave a device idle.
+  /// How many models should train at the same time. On a GPU more than one, because a single model may leave it idle.
   static int side_by_side();
   static constexpr size_t most_begun = 32;
-  /// How many steps should be started before results are asked for, so that host and device work at the same time.
+  /// How many steps should be started before their results are asked for. On a GPU more than one, so that host and
+  /// device work at the same time.
   static int together();
-  /// Starts a step: gradient and update. After a loss or gradient that is not finite, nothing is updated until set().
-  /// At most most_begun steps may be started before their results are asked for.
+  /// Starts a step, that is the gradient and the update. After a loss or gradient that is not finite, no step updates
+  /// anything until set() is called. At most most_begun steps may be started between two calls of judged().
   void step(const Texts &texts, const Update &update);
   /// Results of the steps started since the last call.
   std::vector<Judged> judged();

@@ -10,26 +10,26 @@
 namespace recollect::train {
 namespace {
 
-/// One input tensor of the mixer: a projection of the block's rows, followed by the function (sigmoid, normalisation,
-/// rotary embedding) that the settings ask for, if any.
+/// One input tensor of the mixer: a projection of the block's input, followed by those functions (sigmoid, rotary
+/// embedding, normalisation) that the settings ask for.
 template <class Real> struct Projected {
   Tensor tensor;
   std::string weights;
   bool convolved, gate;
-  int heads, width;       // of a head
-  Array<Real> raw, given; // before and after this function
+  int heads, width;       // number of heads, width of one head
+  Array<Real> raw, given; // input of the last function, and its output, which the mixer gets
 };
 
 /// What a block keeps for the backward pass.
 template <class Real> struct Block {
-  Array<Real> x, middle, normed, hidden, active; // x, middle: input of the mixer and of the MLP, before the norm
-  Array<Real> mixed, convolved, raw_read, read;  // the mixer's norm of x, its convolution, its output [N,d]
+  Array<Real> x, middle, normed, hidden, active; // x: input of the mixer's norm; middle: of the MLP's norm
+  Array<Real> mixed, convolved, raw_read, read;  // mixed: norm of x; read: mixer's output, raw_read: before its norm
   std::vector<Projected<Real>> projected;
   std::unique_ptr<Mixing<Real>> mixing;
 };
 
-/// Replaces a row of logits by the derivative of the mean cross-entropy of `rows` rows. Returns the row's cross-entropy
-/// and whether the label has the largest logit; of equal logits the first counts as the largest.
+/// For one row of logits: computes the cross-entropy and whether the label has the largest logit (of equal logits, the
+/// first counts as the largest). Then replaces the logits by the derivative of the mean cross-entropy of all rows.
 template <class Real> struct CrossEntropy {
   int rows, width;
   Array<int> labels;
@@ -71,7 +71,7 @@ public:
         T_(texts.length), d_(s_.integer("width")), H_(s_.integer("heads")), D_(head_width(s_)),
         ffn_(s_.integer("ffn")) {}
 
-  /// Everything besides the setup on which the kernels of start() depend.
+  /// The addresses and sizes on which the kernels of start() depend. They also depend on the setup, which never changes.
   DeviceGraph::Key key() const {
     return {
         std::uintptr_t(w_.data()), std::uintptr_t(g_.data()), arena_.begin(), scratch_->begin(), size_t(B_), size_t(T_),
@@ -107,7 +107,7 @@ private:
     const Rows gain = at(place + "gain");
     return kind == "layer" ? layer_forward(arena_, x, gain, at(place + "shift")) : rms_forward(arena_, x, gain);
   }
-  /// Adds to dx.
+  /// Adds the gradient to dx.
   void norm_backward(const Rows &x, const std::string &place, const Rows &d, const Rows &dx) {
     const std::string &kind = s_.text("norm");
     if (kind == "none") return add_to(dx, d);
@@ -156,7 +156,7 @@ public: // nvcc requires classes that contain a kernel to be public
         size_t(B));
   }
 
-  /// Cross-entropy at the labels, and its derivative with respect to x if a gradient is wanted.
+  /// Computes the cross-entropy at the labels. Returns its derivative with respect to x if a gradient is wanted.
   Rows answers(const Rows &x) {
     const int V = s_.integer("vocabulary"), N = left_.answers;
     const Array<int> places = batch_.asked;
@@ -234,7 +234,7 @@ private:
   bool turned(Tensor tensor) const {
     return s_.text("positions") == "rope" && (tensor == Tensor::q || tensor == Tensor::k);
   }
-  bool keys_looked_up() const { // whether the layer's input w is the key
+  bool keys_looked_up() const { // whether the layer has an input w, and the settings make w the key
     const std::vector<Input> &inputs = mixer_->inputs;
     return s_.text("lookups") == "keys" &&
            std::any_of(inputs.begin(), inputs.end(), [](const Input &input) { return input.name == "w"; });
@@ -270,7 +270,7 @@ private:
     b.read = scaled_reads() ? mean_square_forward(arena_, b.raw_read, D_) : b.raw_read;
   }
 
-  /// Adds to dx.
+  /// Backward pass of mix(); adds the gradient to dx.
   void unmix(int i, Block<Real> &b, const Rows &dread, const Rows &dx) {
     const auto name = [&](const std::string &part) { return in_block(i, part); };
     const bool taps = s_.integer("convolution");
@@ -303,7 +303,7 @@ private:
   const Weights &weights_;
   Rows w_, g_;
   const Variant *mixer_;
-  Rows start_; // one head's initial state
+  Rows start_; // initial state of one head
   Arena &arena_;
   std::shared_ptr<Arena> scratch_;
   Batch batch_;

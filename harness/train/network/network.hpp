@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small language model in device memory: token embedding, blocks of x += mixer(norm x), x += MLP(norm x), an output
-// head on norm x, and cross-entropy at the positions that are asked.
+// A small language model in device memory: token embedding, blocks of x += mixer(norm x) and x += MLP(norm x), an
+// output head on norm x, and cross-entropy at the positions at which an answer is asked.
 #pragma once
 #include "harness/device/arena.hpp"
 #include "harness/device/graph.hpp"
@@ -11,8 +11,9 @@ namespace recollect::train {
 template <class Real> class Network {
 public:
   Network(const Setup &setup, const Weights &weights);
-  /// Starts a batch. If `gradient` has a size, it becomes the gradient of the loss in all parameters; `sums` [3] become
-  /// what judged() reads (batch.hpp). Returns how many answers were asked. The host waits only if the mixer does.
+  /// Starts a batch, whose results appear later: `sums` [3] as SumUp computes them (batch.hpp), and, unless `gradient`
+  /// is empty, the gradient of the loss with respect to all parameters. Returns the number of answers asked. The host
+  /// waits only if the mixer makes it wait.
   int start(const Array<Real> &parameters, const Texts &texts, const Array<double> &sums,
             const Array<Real> &gradient = {});
   /// Like start(), but waits and returns the results.
@@ -22,9 +23,9 @@ private:
   const Setup &setup_;
   const Weights &weights_;
   Array<Real> start_;   // one head's initial state
-  Array<double> right_; // answers of the batch started last
+  Array<double> right_; // for each answer of the batch started last: 1 if right, else 0
   Arena arena_;
-  DeviceGraph graph_; // graph of a batch's forward and backward pass
+  DeviceGraph graph_; // the kernels of a batch's forward and backward pass
   std::shared_ptr<Arena> scratch_ = std::make_shared<Arena>();
 };
 
