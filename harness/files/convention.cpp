@@ -11,7 +11,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// The enumerator whose number is the index of `name` in `names`.
+/// The enumerator whose value is the index of `name` in `names`.
 template <class Enum> Enum parsed(const std::string &name, const Names &names, const char *flag) {
   const auto found = std::find(names.begin(), names.end(), name);
   if (found == names.end())
@@ -49,7 +49,8 @@ const NameTable &table_of(const std::string &preset) {
   return preset == "mamba" ? mamba : preset.empty() ? none : fla;
 }
 
-/// Raw gates and write strengths are called a and b unless a preset names them.
+/// The name of a raw gate or raw write strength (an argument of softplus or a sigmoid) in files without a preset: a, b
+/// or, for mamba's gate, dt. "" for other arrays.
 std::string raw_name(const std::string &array, const Convention &c) {
   const bool raw = c.gate == Gate::gdn || c.gate == Gate::kda || c.gate == Gate::kda_lb;
   const bool sigmoid = c.strength == Strength::sigmoid || c.strength == Strength::sigmoid_double;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a user's arrays are named, laid out and parametrised. The layer's own convention is [B,H,T,D], decay factors, the
-// state [rows,columns], no scale. Sources of the presets: the operators' docstrings in fla-org/flash-linear-attention,
-// vllm-project/vllm, flashinfer-ai/flashinfer and state-spaces/mamba.
+// How a user's arrays are named, laid out and parametrised. By default, that is in the layer's own convention, arrays
+// are [B,H,T,D], gates are decay factors, states are [rows,columns] = [Dv,Dk], and nothing is scaled. Sources of the
+// presets: the operators' docstrings in fla-org/flash-linear-attention, vllm-project/vllm, flashinfer-ai/flashinfer and
+// state-spaces/mamba.
 #pragma once
 #include <optional>
 #include <string>
@@ -9,11 +10,11 @@
 
 namespace recollect {
 
-/// Order of the dimensions of arrays over steps. thd: [T,H,D], without a batch dimension.
+/// Order of the dimensions of arrays that have one entry per step. thd: [T,H,D], without a batch dimension.
 enum class Layout { bhtd, bthd, thd };
 
-/// How a gate array gives the logarithm g of the decay factor. a is the array; A_log and dt_bias are parameters, one
-/// per head (dt_bias: per channel, if the decay has channels).
+/// The formula for the logarithm g of the decay factor from an element a of the gate array. A, A_log and dt_bias are
+/// parameters with one value per head; dt_bias has one value per channel if the decay has channels.
 enum class Gate {
   factor, // g = log a
   log,    // g = a
@@ -25,35 +26,37 @@ enum class Gate {
   mamba   // g = A dt, where dt is a or, with dt_bias, softplus(a + dt_bias); dt is also the write strength
 };
 
-/// The parametrisation of the array of write strengths.
+/// The formula for the write strength beta from an element b of the array of write strengths.
 enum class Strength {
-  factor,        // beta
+  factor,        // beta = b
   sigmoid,       // beta = sigmoid(b)
   doubled,       // beta = 2 b
   sigmoid_double // beta = 2 sigmoid(b)
 };
 
-struct Scale { // the layer's parameter `scale` or, without one, a factor on q. none: the parameter's default, or 1
+/// The value of the layer's parameter `scale`; for a layer without this parameter, a factor on q. Kind none: the
+/// parameter's default or, without the parameter, 1.
+struct Scale {
   enum Kind { none, rsqrt /* 1/sqrt(Dk) */, number } kind = none;
   double value = 1;
   double of(int Dk) const;
 };
 
 struct Convention {
-  std::string names; // the preset whose names the arrays have; "": the layer's names
+  std::string names; // the preset whose names the arrays have; "": the arrays have the layer's names
   Layout layout = Layout::bhtd;
   bool state_kv = false; // states are [columns,rows], that is [Dk,Dv]
   Gate gate = Gate::factor;
   Strength strength = Strength::factor;
   Scale scale;
-  std::optional<double> l2norm; // EPS: q and k are divided by sqrt(sum x^2 + EPS)
-  // Mistakes that kernels make. Users cannot choose them; `check` tries them if a kernel is wrong.
+  std::optional<double> l2norm; // the eps with which q and k are divided by sqrt(sum x^2 + eps); none: not divided
+  // Mistakes that kernels make. Users cannot choose them; if a kernel is wrong, `check` tries whether one explains it.
   bool heads_interleaved = false; // grouped heads: head h reads h % n instead of h / n
   bool texts_joined = false;      // a packed text starts from the final state of the previous one
-  bool skip_ignored = false;      // o without D v
-  bool gate_ignored = false;      // o without the output gate silu(z)
+  bool skip_ignored = false;      // o lacks the skip term D v
+  bool gate_ignored = false;      // o lacks the output gate silu(z)
 
-  bool log_gates() const { return gate != Gate::factor; } // gradients are with respect to g
+  bool log_gates() const { return gate != Gate::factor; } // whether gradients are with respect to g
 };
 
 /// The values of --convention, --layout, --state, --gate, --beta, --scale and --l2norm.
@@ -69,12 +72,13 @@ const char *name_of(Gate gate);
 const char *name_of(Strength strength);
 std::string text_of(const Scale &scale);
 
-/// The names that an array may have in files; the first is the one written. `array` is the layer's name: q, beta,
-/// alpha, state (initial), final_state, o. dq ... are gradients; do and dfinal_state are inputs of a backward pass.
+/// The names that an array may have in files; files are written with the first. `array` is the layer's name of the
+/// array: q, beta, alpha, state (the initial state), final_state, o, or a gradient dq, ... Of the gradients, do and
+/// dfinal_state are inputs of a backward pass.
 std::vector<std::string> names_in_files(const std::string &array, const Convention &convention);
 
-/// Arrays, by the layer's names, that a preset's library holds in float32 even if queries, keys and values have 16
-/// bits.
+/// The arrays that the preset's library holds in float32 even if queries, keys and values have 16 bits. Given by the
+/// layer's names.
 std::vector<std::string> wide_arrays(const Convention &convention);
 
 } // namespace recollect

@@ -10,7 +10,7 @@
 namespace recollect {
 namespace {
 
-/// Shards (PATH.rank-r.partial) that ranks of an interrupted run left.
+/// The shards (PATH.rank-r.partial) that an interrupted run left.
 std::vector<std::string> shards_of(const std::string &path) {
   namespace fs = std::filesystem;
   const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path(".");
@@ -55,7 +55,8 @@ Recorder::Recorder(const std::string &path, Results start, bool resume, std::fun
   save();
 }
 
-/// PATH.partial gets the shards' results before the shards are removed. After a kill in between, duplicates count once.
+/// PATH.partial gets the shards' results before the shards are removed. If the process is killed in between, results
+/// are in both; the next call counts them once.
 void Recorder::take_over_shards(const Results &start, const std::string &path, bool resume) {
   const std::vector<std::string> shards = shards_of(path);
   if (!resume && !shards.empty())
@@ -75,7 +76,6 @@ bool Recorder::due(double share) const {
   return passed > std::chrono::milliseconds(500) && share * passed > cost_;
 }
 
-/// Runs `work` while a second thread saves pending results once they are due.
 void Recorder::during(const std::function<void()> &work) {
   if (waiting_.empty()) return work();
   std::promise<void> over;

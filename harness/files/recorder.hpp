@@ -8,20 +8,20 @@
 
 namespace recollect {
 
-/// PATH.partial is a complete HDF5 file at every instant; PATH appears when the run is finished. A result is reported
-/// after it is on disk. Each write replaces the whole file, so it happens at most every half second and takes at most a
-/// tenth of all time. With several ranks, rank r > 0 writes PATH.rank-r.partial until rank 0 has everything; --resume
-/// takes over such files of a dead run.
+/// During the run PATH.partial is a complete HDF5 file at every instant; PATH appears when the run is finished. A
+/// result is reported once it is on disk. Each write replaces the whole file, so writes are at least half a second
+/// apart and take at most a tenth of all time. With several ranks, rank r > 0 writes its results to
+/// PATH.rank-r.partial, a shard, until rank 0 has all results. --resume takes over the shards of an interrupted run.
 class Recorder {
 public:
   using Clock = std::chrono::steady_clock;
-  /// PATH "": nothing is written, and everything is reported at once. `resume`: completes PATH.partial (or returns at
-  /// once if PATH is complete); input error if its plan, version or seed differs.
+  /// If PATH is "", nothing is written and every result is reported at once. With `resume`, the run completes
+  /// PATH.partial; if there is only PATH, it is complete. Input error if the file's plan, version or seed differs.
   Recorder(const std::string &path, Results start, bool resume, std::function<Clock::time_point()> now = Clock::now);
 
-  /// On rank 0 all results once the run is finished; before that, and on other ranks, this rank's results.
+  /// This rank's results. On rank 0, all results after gather().
   const Results &results() const { return results_; }
-  /// Results of an earlier run with any number of ranks, on every rank.
+  /// The results of the interrupted run that is resumed, whatever its number of ranks. The same on every rank.
   const Results &before() const { return before_; }
   /// Calls `report` once the result is on disk.
   template <class... What> void add(std::function<void()> report, const What &...what) {
@@ -29,14 +29,15 @@ public:
     waiting_.push_back(std::move(report));
     if (!output_ || due()) save();
   }
-  /// Runs `work`, which may take minutes and adds no results; meanwhile, pending results are saved when due.
+  /// Runs `work`, which may take minutes and adds no results. Meanwhile a second thread saves results that wait.
   void during(const std::function<void()> &work);
-  /// Called by all ranks: rank 0 receives all results. finish() calls it unless it was called before.
+  /// Called by all ranks: rank 0 receives all results. finish() calls gather() unless it was called before.
   void gather();
   /// Called by all ranks: creates PATH.
   void finish();
 
-  /// Whether to write now: not within half a second of the last write, and for at most this share of all time.
+  /// Whether to write now: at least half a second after the last write, and so rarely that writing takes at most
+  /// `share` of all time.
   bool due(double share = 0.1) const;
 
 private:

@@ -89,7 +89,7 @@ void add_parameters(Table &table, int index, const std::string &owner, const Par
   for (const auto &[name, value] : params) table.add(index, owner, name, value.number, value.text);
 }
 
-/// The enumerator called `name`, among the first `count`.
+/// The enumerator whose name is `name`; only the first `count` enumerators are tried.
 template <class Enum> Enum named(const std::string &name, int count) {
   for (int i = 0; i < count; ++i)
     if (name == name_of(static_cast<Enum>(i))) return static_cast<Enum>(i);
@@ -229,7 +229,7 @@ void Results::find_done() {
 }
 
 namespace {
-/// Whether the table's first column is the case, the finding or the run.
+/// Whether the table's first column is the index of a case, a finding or a run.
 bool by_index(const Table &t) { return t.name != "experiments" && t.name != "trained_statements"; }
 } // namespace
 
@@ -266,7 +266,7 @@ void Results::absorb(const Results &other) {
     auto &rows = table(part.name).rows;
     const auto of = [](const auto &row) { return size_t(std::get<std::int64_t>(row[0])); };
     rows.erase(std::remove_if(rows.begin(),
-                              rows.end(), // drops rows of runs that are unfinished here and finished in `other`
+                              rows.end(), // drops rows of runs that `other` has finished and these results have not
                               [&](const auto &row) { return other.has(of(row)) && !has(of(row)); }),
                rows.end());
     for (const auto &row : part.rows)

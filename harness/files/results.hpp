@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results of `run` and `verify`, as the long tables of results.h5 (docs/result-files.md lists them). Numbers have 64
-// bits, texts any length.
+// Results of `run` and `verify` as the long tables of results.h5, which docs/result-files.md lists. Numbers have 64
+// bits; texts may have any length.
 #pragma once
 #include "harness/core/case.hpp"
 #include "harness/files/hdf5_file.hpp"
@@ -10,8 +10,9 @@
 
 namespace recollect {
 
-/// 1: first release, fixed-width texts and tiers. 2: roles and rivals. 3: texts of any length, unsigned seeds,
-/// /claim_plan, headlines. 4: a digest of the contents. 5: holds_under, conditions and readings of the paper.
+/// What each version added. 1: first release, with fixed-width texts and tiers. 2: roles and rivals. 3: texts of any
+/// length, unsigned seeds, /claim_plan, headlines. 4: a digest of the contents. 5: the verdict holds_under, conditions,
+/// and readings of the paper.
 constexpr int schema_version = 5;
 
 /// One claim to be measured, and how.
@@ -24,30 +25,31 @@ class Results {
 public:
   Facts meta;
 
-  /// Empty results of a plan, whose tables list the planned work.
+  /// The planned work without any result.
   static Results planned(const std::vector<Case> &plan, Facts meta);
-  /// Adds the title and purpose of an experiment of the plan.
+  /// Adds an experiment's title, and what a paper prints about it.
   void describe(const std::string &experiment, const std::string &title, const std::string &printed);
   static Results planned(const std::vector<Measurement> &plan, Facts meta);
   /// Results from tables stored elsewhere.
   static Results of(std::vector<Table> tables, Facts meta);
-  /// Reads a file. Input error if it is not a results file, or has a later schema.
+  /// Reads a file. Input error if it is not a results file, or if its schema is newer than this program's.
   static Results read(const std::string &path);
 
-  /// Merges the shards of one plan, with rows in the order of the plan. Input error naming the files if plans, seeds or
-  /// versions differ, or if two files have the same case. `names` are the files' names.
+  /// Merges files that each hold a part of one plan's results, with rows in the order of the plan. Input error that
+  /// names the files if plans, seeds or versions differ, or if two files have the same case. `names` are the files'
+  /// names.
   static Results merged(const std::vector<Results> &parts, const std::vector<std::string> &names);
 
-  /// The same results as bytes, for another process of this program.
+  /// These results as bytes, which another process of this program can unpack.
   std::string packed() const;
   static Results unpacked(const std::string &bytes);
-  /// Adds those results of `other`, which has the same plan, that are missing here.
+  /// Adds results that are missing here from `other`, which has the same plan.
   void absorb(const Results &other);
   /// Sorts rows into the order of the plan.
   void sort();
 
   void add(const Record &record);
-  /// `index`: position in the plan of measurements.
+  /// `index`: position of the measurement in the plan.
   void add(size_t index, const Finding &finding);
   /// Adds each table, or replaces the table of the same name.
   void add(const std::vector<Table> &tables);
@@ -55,9 +57,9 @@ public:
   /// Whether the case or finding at this position of the plan exists.
   bool has(size_t index) const { return done_.count(index) != 0; }
   size_t missing() const;                    // number of planned items without a result
-  std::vector<std::string> statuses() const; // of the recorded cases
-  std::map<int, double> headlines() const;   // {index of a case: its headline}
-  /// The finding of `claim` at `index`, as it was added.
+  std::vector<std::string> statuses() const; // status of every recorded case
+  std::map<int, double> headlines() const;   // index of a case -> the value of its headline metric
+  /// The finding that add(index, finding) added for `claim`.
   Finding finding(size_t index, const Claim &claim) const;
 
   const std::vector<Table> &tables() const { return tables_; }
@@ -65,7 +67,8 @@ public:
   const Table &table(const std::string &name) const;
   /// The bytes of the HDF5 file.
   std::string image() const;
-  /// Why results of `other`'s plan cannot complete these, "" if they can: the seed, the version or the plan differs.
+  /// What differs from `other`, so that results of one cannot complete the other: the seed, the version or the plan. ""
+  /// if nothing differs.
   std::string differs_from(const Results &other) const;
 
 private:

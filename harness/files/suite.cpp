@@ -43,7 +43,7 @@ std::vector<Experiment> experiments_from(const SuiteEntry &suite, const std::str
   return all;
 }
 
-/// One statement per combination of the values of `experiment`, `where`, `above`, `below` and `of`.
+/// The statements of one [[statement]]: one per combination of values of `experiment`, `where`, `above`, `below`, `of`.
 std::vector<Statement> statements_from(const SuiteEntry &entry, const std::vector<std::string> &trainings) {
   Statement s;
   s.row = entry.text("row"), s.paper = entry.text("paper"), s.undecided = entry.text("undecided");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strict reading of tables of a TOML file. Only for suite.cpp, because it includes the parser.
+// Strict reading of tables of a TOML file. Only for suite.cpp, because this header includes the whole parser.
 #pragma once
 #include "harness/core/error.hpp"
 #include "harness/core/params.hpp"
@@ -12,14 +12,14 @@
 #include <utility>
 #include <vector>
 
-// Some of the parser's assertions fail for damaged files ("[~"). If they were compiled out, the optimiser would assume
-// that they hold.
+// Some of the parser's assertions fail for damaged files ("[~"). In a build with NDEBUG the parser would tell the
+// optimiser to assume that these assertions hold, so they throw instead.
 struct BrokenAssertion : std::exception {};
 [[noreturn]] static void break_off() { throw BrokenAssertion(); }
 #undef NDEBUG
 #define TOML_ASSERT(expression) static_cast<void>((expression) || (break_off(), false))
-// The parser's character tables mark branches as unreachable that letters such as U+00C7 reach. Such a letter is
-// neither a blank nor part of a key, so these branches return false.
+// Letters such as U+00C7 reach branches that the parser's character tables mark as unreachable. These branches return
+// false here, because such a letter is neither a blank nor part of a key.
 #include <toml++/impl/preprocessor.h>
 #undef TOML_UNREACHABLE
 #define TOML_UNREACHABLE return false
@@ -30,13 +30,13 @@ struct BrokenAssertion : std::exception {};
 
 namespace recollect {
 
-/// Lists of values by name.
+/// Names, each with the list of its values, in the order of the file.
 using Choices = std::vector<std::pair<std::string, std::vector<std::string>>>;
 
-/// One table of the file. Usage error naming file, line and key for an unknown key or a value of the wrong type.
+/// One table of the file. An unknown key or a value of the wrong type is a usage error that names file, line and key.
 class SuiteEntry {
 public:
-  /// `kind` is the table's name in messages. Without `known` keys, any key is allowed.
+  /// `kind` is the table's name in messages. If `known` is empty, any key is allowed.
   SuiteEntry(const toml::table &table, const std::string &path, std::string kind, const std::vector<std::string> &known)
       : table_(table), path_(path), kind_(std::move(kind)) {
     for (const auto &[key, value] : table) {
@@ -93,14 +93,14 @@ public:
     if (!both || both->size() != 2) refuse(key, "two numbers");
     return {number_of((*both)[0], key), number_of((*both)[1], key)};
   }
-  /// The table's own numbers and texts, except the one called `key`.
+  /// All keys of the table but `key`, with their values, which must be numbers or texts.
   Assignments settings_but(const std::string &key) const {
     Assignments all;
     for (const auto &[name, value] : table_)
       if (name.str() != key) all[std::string(name.str())] = setting_of(value, std::string(name.str()));
     return all;
   }
-  /// A table of numbers and texts, or lists of them.
+  /// The table under `key`, whose values are numbers, texts, or lists of numbers and texts.
   Choices choices(const std::string &key) const {
     Choices all;
     if (!has(key)) return all;
@@ -109,7 +109,7 @@ public:
       all.emplace_back(name.str(), items(value, key + "." + std::string(name.str()), &SuiteEntry::setting_of));
     return all;
   }
-  /// The tables [[key]].
+  /// All tables [[key]].
   std::vector<SuiteEntry> entries(const std::string &key, const std::vector<std::string> &known) const {
     std::vector<SuiteEntry> all;
     if (!has(key)) return all;
@@ -144,7 +144,7 @@ private:
     if (!found || !std::isfinite(*found)) refuse(value, key, "a finite number");
     return *found;
   }
-  /// One value, or a list of at least one.
+  /// The elements of `value`, which is a single value or a list of at least one value.
   std::vector<std::string> items(const toml::node &value, const std::string &key, Reader read) const {
     if (!value.is_array()) return {(this->*read)(value, key)};
     if (value.as_array()->empty()) refuse(value, key, "at least one value");

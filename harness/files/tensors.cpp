@@ -13,7 +13,8 @@ bool contains(const Names &names, const std::string &name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// The name without the d of a gradient: dq -> q, which has the same dimensions.
+/// The name of the array to which a gradient belongs (dq -> q), which has the same dimensions. Other names are
+/// unchanged.
 std::string without_d(const std::string &name) { return name == "dt_bias" || name[0] != 'd' ? name : name.substr(1); }
 
 enum class ArrayKind { steps, state, offsets, head_parameter, key_parameter, value_parameter };
@@ -27,14 +28,15 @@ ArrayKind kind_of(const std::string &name) {
   return ArrayKind::steps;
 }
 
-/// The width of an array over steps, from its name; arrays with one number per step have no dimension for it.
+/// The width per step of an array that has entries for every step, from the array's name. With one number per step, the
+/// array has no dimension for the width.
 TensorFacts::Width width_of_steps(const std::string &name) {
   const std::string plain = without_d(name);
   if (plain == "o" || plain == "z") return TensorFacts::value;
   return facts_of(tensor_named(plain)).width;
 }
 
-/// The number of dimensions in a file (0: either of one and two), and its description.
+/// The number of dimensions that an array has in a file (0: one or two), and these dimensions in words.
 struct Expected {
   size_t rank;
   std::string text;
@@ -64,7 +66,7 @@ Expected expected_of(const std::string &name, const Convention &c) {
   return {size_t(c.layout == Layout::thd ? 2 : 3) + (width == TensorFacts::step ? 0 : 1), steps + last};
 }
 
-/// The same array with dimensions `axis` and `axis + 1` exchanged.
+/// The array with dimensions `axis` and `axis + 1` exchanged.
 UsersArray exchanged(const UsersArray &array, size_t axis) {
   size_t before = 1, after = 1;
   for (size_t i = 0; i < axis; ++i) before *= size_t(array.dims[i]);
@@ -72,7 +74,7 @@ UsersArray exchanged(const UsersArray &array, size_t axis) {
   const size_t X = size_t(array.dims[axis]), Y = size_t(array.dims[axis + 1]);
   UsersArray out{array.dims, std::vector<double>(array.data.size()), array.name};
   std::swap(out.dims[axis], out.dims[axis + 1]);
-  if (array.data.empty()) return out; // an array without data: only its dimensions are exchanged
+  if (array.data.empty()) return out; // as from shapes_of()
   for (size_t a = 0; a < before; ++a)
     for (size_t x = 0; x < X; ++x)
       for (size_t y = 0; y < Y; ++y)
@@ -101,7 +103,8 @@ void to_file_order(const std::string &name, UsersArray &array, const Convention 
   if (c.layout == Layout::thd) array.dims.erase(array.dims.begin());
 }
 
-/// fla calls every decay g. With one number per step g is alpha, with more it is lambda.
+/// fla calls both decays g, so that `found` may have g as alpha and as lambda. If g has one number per step, it is
+/// alpha, else lambda: removes the other.
 void drop_other_decay(UsersArrays &found, const Convention &c) {
   const auto alpha = found.find("alpha"), lambda = found.find("lambda");
   if (alpha == found.end() || lambda == found.end() || alpha->second.name != lambda->second.name) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A user's arrays in files: which ones exist, their names, and the order of their dimensions.
+// A user's arrays in files: which arrays a layer has, their names, and the order of their dimensions.
 #pragma once
 #include "harness/core/variant.hpp"
 #include "harness/files/convention.hpp"
@@ -13,38 +13,38 @@ std::string text_of(const Dims &dims);
 struct UsersArray {
   Dims dims;
   std::vector<double> data;
-  std::string name;      // in the file
+  std::string name;      // name in the file
   std::string type = ""; // type in the file: f64, f32, f16 or bf16
 };
-/// By the layer's names (names_in_files): q, beta, state, do, dq ...
+/// The layer's name of an array (q, beta, state, do, dq, ...: see names_in_files) -> the array.
 using UsersArrays = std::map<std::string, UsersArray>;
 
-/// Names of a layer's inputs in this convention, including cu_seqlens, parameters of gates, do and dfinal_state.
+/// Names of a layer's inputs in this convention, including cu_seqlens, gate parameters, do and dfinal_state.
 std::vector<std::string> input_names(const Variant &variant, const Convention &convention);
 /// Names of a layer's results for these inputs: o, final_state, and the gradient of every given input.
 std::vector<std::string> result_names(const UsersArrays &inputs);
 
-/// Reads the named arrays that the file contains, in the file's layout. Input error if one occurs under two names. A
-/// .npy file contains the first of the names.
+/// Reads those of the named arrays that the file contains, and keeps the file's layout. A .npy file contains one array
+/// without a name, which gets the first of `names`. Input error if an array occurs under two names.
 UsersArrays read_users(const std::string &path, const std::vector<std::string> &names, const Convention &convention);
-/// Writes arrays, already in the convention's layout, as `real`.
+/// Writes arrays as numbers of type `real`. They must already have the convention's layout.
 void write_users(const std::string &path, UsersArrays arrays, const Convention &convention, Real real,
                  const Facts &meta);
 
-/// Converts [B,H,T,D] and states [rows,columns] from the convention's order, and back. Input error if an array has the
-/// wrong number of dimensions.
+/// in_layer_order() converts arrays from the convention's order of dimensions to the layer's, [B,H,T,D] and states
+/// [rows,columns]; in_file_order() converts them back. Input error if an array has the wrong number of dimensions.
 UsersArrays in_layer_order(UsersArrays in_file, const Convention &convention);
 UsersArrays in_file_order(UsersArrays in_layer, const Convention &convention);
-/// The arrays without data: names, types and dimensions.
+/// The arrays with their names, types and dimensions, but without data.
 UsersArrays shapes_of(const UsersArrays &arrays);
-/// Like in_layer_order(), but without a copy where the orders agree; else `converted` holds the copy.
+/// Like in_layer_order(), but makes no copy if both orders agree. If they differ, the copy is in `converted`.
 const UsersArrays &seen_in_layer_order(const UsersArrays &in_file, const Convention &convention,
                                        UsersArrays &converted);
-/// Dimensions of an array in a file, from those in the layer's order.
+/// The dimensions that an array has in a file, given its dimensions in the layer's order.
 Dims dims_in_file(const std::string &name, const Dims &in_layer, const Convention &convention);
 
-/// Input error for an array of the file whose name is not in `known`; the message lists the nearest known name and all
-/// of them. `who` says what they are: "an input of linear".
+/// Input error if an array of the file has a name that is not in `known`. The message has the nearest known name and a
+/// list of all known names. `who` says in the message what the known arrays are: "an input of linear".
 void refuse_unknown(const std::string &path, const std::vector<std::string> &known, const std::string &who);
 /// All names that these arrays may have in files.
 std::vector<std::string> all_names_in_files(const std::vector<std::string> &names, const Convention &convention);

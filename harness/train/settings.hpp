@@ -25,8 +25,8 @@ int head_width(const Params &settings);
 int heads_of(Tensor tensor, const Params &settings);
 int columns_of(Tensor tensor, const Params &settings);
 
-/// Settings from text. "LAYER.name" is a parameter of a layer, and is ignored unless the layer is the mixer. Usage error
-/// for unknown names, bad values, and a width that is not a multiple of the number of heads.
+/// Settings from text. "LAYER.name" is a parameter of a layer, and is ignored unless the layer is the mixer. Usage
+/// error for unknown names, bad values, and a width that is not a multiple of the number of heads.
 Setup resolve_setup(const Assignments &given);
 /// Every combination of the given values (sweep.hpp), ordered by name.
 std::vector<Setup> setups(const Assignments &given);

@@ -40,8 +40,9 @@ std::vector<Table> tables_of(const std::vector<TrainingRun> &plan, const std::ve
       no_metrics(),
       table_of({}, {}),
       {"training_curves", {{"run", integer}, {"step", integer}, {"loss", real}, {"accuracy", real}}, {}},
-      // An unfinished run's parameters (value) and AdamW's moments (first, second), one row per parameter. Before these,
-      // one row holds the number of steps made and the sums of loss and accuracy since the last point of the curve.
+      // An unfinished run's parameters (value) and AdamW's moments (first, second), one row per parameter. The row
+      // before these holds the number of steps made and the sums of loss and accuracy since the last point of the
+      // curve.
       {"training_state", {{"run", integer}, {"value", real}, {"first", real}, {"second", real}}, {}}};
 }
 

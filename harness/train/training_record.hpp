@@ -47,9 +47,7 @@ public:
   std::optional<Trained> trained(size_t run) const;
   /// The state that an earlier process kept, or nothing.
   std::optional<TrainingState> kept(size_t run) const;
-  bool due() const {
-    return recorder_.due(0.03);
-  } // whether to keep a state now; only 3% of all time, as training waits
+  bool due() const { return recorder_.due(0.03); } // whether to keep a state now; training waits meanwhile
   void keep(size_t run, const TrainingState &state);
   /// `report` is called once the model is on the disk.
   void add(

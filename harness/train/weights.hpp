@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All parameters of a model in one array, which is optimised, saved and differentiated as a whole. Its parts have names.
+// All parameters of a model in one array, which is optimised, saved and differentiated as a whole; its parts have names
+// and are looked up by them.
 #pragma once
 #include "harness/train/settings.hpp"
 #include <cstdint>
@@ -23,7 +24,7 @@ public:
   const std::map<std::string, Part> &parts() const { return parts_; }
   size_t size() const { return size_; }
   /// Initial values. Matrices: N(0, spread^2 / inputs). Convolutions: N(0, 1 / taps). Gains: 1. Shifts and biases: 0,
-  /// except that the bias of a decay is 3 (sigmoid(3) = .95). With gates=numbers, a decay is 1 and another gate N(0, 1).
+  /// except that the bias of a decay is 3 (sigmoid(3) = .95). With gates=numbers, decays are 1, other gates N(0, 1).
   Numbers start(std::uint64_t seed) const;
 
 private:

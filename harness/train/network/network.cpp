@@ -71,7 +71,7 @@ public:
         T_(texts.length), d_(s_.integer("width")), H_(s_.integer("heads")), D_(head_width(s_)),
         ffn_(s_.integer("ffn")) {}
 
-  /// The addresses and sizes on which the kernels of start() depend. They also depend on the setup, which never changes.
+  /// The addresses and sizes on which the kernels of start() depend, besides the setup.
   DeviceGraph::Key key() const {
     return {
         std::uintptr_t(w_.data()), std::uintptr_t(g_.data()), arena_.begin(), scratch_->begin(), size_t(B_), size_t(T_),
