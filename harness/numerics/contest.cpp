@@ -15,7 +15,7 @@ struct Entry {
 
   bool waits() const { return !out && !(samples.done() && turns >= 2); }
 
-  /// Number of samples in the next turn. The first turn has one, which shows how many fit into later turns.
+  /// Number of samples in the next turn. The first turn has one sample, whose time shows how many fit into later turns.
   size_t count() const {
     if (turns == 0) return 1;
     return size_t(std::clamp(seconds_of_a_turn / std::max(samples.taken_each(), 1e-9), 1.0, 50.0));

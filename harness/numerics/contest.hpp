@@ -8,13 +8,13 @@
 namespace recollect {
 
 struct Contestant {
-  /// Takes `count` samples in a row. Returns fewer if it failed, and then is not called again.
+  /// Takes `count` samples in a row. If the implementation fails, returns fewer; then take() is not called again.
   std::function<std::vector<Sample>(size_t count)> take;
 };
 
-/// The samples of each contestant. All continue until the last has enough, and for at least one turn in each order: if
-/// the machine becomes slower, a contestant that stopped early would only have been timed while it was fast. `rest` is
-/// called after a turn in which samples were discarded because of a slow clock, to let the processor cool.
+/// The samples of each contestant. All contestants continue until every one has enough samples and has had a turn in
+/// both orders. If a contestant stopped early and the machine became slower, it would be timed only while the machine
+/// was fast. After a turn in which samples were discarded because of a slow clock, rest() lets the processor cool.
 std::vector<Sampling> contest(const std::vector<Contestant> &contestants, const SamplingRule &rule,
                               const std::function<void()> &rest);
 

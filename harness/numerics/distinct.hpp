@@ -4,8 +4,8 @@
 
 namespace recollect {
 
-/// `count` different numbers below n in random order: the beginning of a Fisher-Yates shuffle, drawn from the stream at
-/// first ... first + count - 1. Takes time proportional to `count`, however large n is.
+/// `count` different numbers below n in random order: the beginning of a Fisher-Yates shuffle of 0 ... n - 1. Uses the
+/// stream's numbers first ... first + count - 1. Takes time proportional to `count`, however large n is.
 std::vector<int> distinct(int count, int n, const Stream &draw, std::uint64_t first = 0);
 
 } // namespace recollect

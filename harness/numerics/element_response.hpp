@@ -5,7 +5,8 @@
 
 namespace recollect {
 
-/// The output B M^{-1} q, and its first-order change B M^{-1} E M^{-1} q for E_ij = +-M_ij with random symmetric signs.
+/// For the output B M^{-1} q and its first-order change B M^{-1} E M^{-1} q, where E_ij = +-M_ij with random signs that
+/// are symmetric in i and j.
 struct ElementResponse {
   double change, size; // largest |element| of the change and of the output; the change is infinite if M is singular
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finite groups of permutations by name, for word problems: the product of a word's letters.
+// Finite groups of permutations by name. Tasks ask for the product of the letters of a word (the word problem).
 #pragma once
 #include <string>
 #include <utility>
@@ -7,7 +7,7 @@
 
 namespace recollect {
 
-using Permutation = std::vector<int>; // point i goes to [i]
+using Permutation = std::vector<int>; // p[i] is the image of point i
 
 /// A group of permutations of the points 0 ... points - 1; the identity is the first element.
 struct Group {
@@ -24,11 +24,12 @@ const std::vector<std::string> &group_names();
 /// The group of that name.
 Group group_named(const std::string &name);
 
-/// i -> first[second[i]]. Rearranging x by p puts x[p[i]] at place i, so this rearranges by `first`, then by `second`.
+/// The permutation i -> first[second[i]]. To rearrange a list x by p is to put x[p[i]] at place i. The product
+/// rearranges a list by `first` and then by `second`.
 Permutation product(const Permutation &first, const Permutation &second);
 
-/// The shortest sequence of exchanges of two places that rearranges a list by `permutation`; its length is points -
-/// cycles.
+/// A shortest sequence of exchanges of two places that rearranges a list by `permutation`. Its length is the number of
+/// points minus the number of cycles.
 std::vector<std::pair<int, int>> exchanges_of(const Permutation &permutation);
 
 } // namespace recollect

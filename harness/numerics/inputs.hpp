@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random inputs for checks and tests: every optional input filled, so that one generator serves every variant.
+// Random inputs for checks and tests. All optional inputs are filled, so that one generator serves every variant.
 #pragma once
 #include "harness/core/types.hpp"
 #include <cstdint>
@@ -16,7 +16,7 @@ enum class Keys {
 inline bool every_tensor(Tensor) { return true; }
 
 /// q, k (of the given kind), v ~ N(0,1), w unit, beta in (0.2, 1), alpha in (0.8, 1), lambda in (0.8, 1). No initial
-/// state. Inputs that are not wanted are absent, which does not change the others.
+/// state. Inputs for which `wanted` is false are absent; this does not change the numbers of the other inputs.
 Sequence random_sequence(const Shape &shape, std::uint64_t seed, Keys keys = Keys::unit,
                          const std::function<bool(Tensor)> &wanted = every_tensor);
 

@@ -29,7 +29,8 @@ void orthonormalise(double *rows, int n, int d) {
   }
 }
 
-/// Turns orthonormal e_i into a e_i + b sum_j e_j, of inner products `cosine`: a^2 = 1 - cosine, n b^2 + 2ab = cosine.
+/// Turns n orthonormal rows e_i into unit rows a e_i + b sum_j e_j whose inner products are `cosine`. This requires
+/// a^2 = 1 - cosine and n b^2 + 2 a b = cosine.
 void lean_together(double *rows, int n, int d, double cosine) {
   const double a = std::sqrt(1 - cosine), b = (std::sqrt(std::max(0.0, 1 - cosine + n * cosine)) - a) / n;
   for (int c = 0; c < d; ++c) {
@@ -41,14 +42,14 @@ void lean_together(double *rows, int n, int d, double cosine) {
 
 void identity_then_hadamard(double *rows, int n, int d) {
   for (int i = 0; i < n; ++i)
-    for (int c = 0; c < d; ++c) { // Sylvester: H[i][c] = (-1)^popcount(i & c)
+    for (int c = 0; c < d; ++c) { // Sylvester's Hadamard matrix: H[r][c] = (-1)^popcount(r & c), here with r = i - d
       int shared = 0;
       for (int bits = (i - d) & c; bits; bits &= bits - 1) ++shared;
       rows[size_t(i) * d + c] = i < d ? i == c : (shared % 2 ? -1 : 1) / std::sqrt(double(d));
     }
 }
 
-/// Gradient descent on the squared excess of |inner products| over a value slightly below `cosine`.
+/// Makes all |inner products| at most `cosine`, by gradient descent on the squares by which they exceed .9 cosine.
 void push_apart(double *rows, int n, int d, double cosine) {
   const double slack = 0.9 * cosine;
   Dense keys(n, d, std::vector<double>(rows, rows + size_t(n) * d));

@@ -6,10 +6,10 @@
 
 namespace recollect {
 
-/// n keys of width d. `cosine` applies to kinds that have one:
+/// n keys of width d. Only some kinds use `cosine`:
 ///   unit            uniform on the unit sphere; inner products of size 1/sqrt(d)
 ///   gaussian        N(0, I), norm about sqrt(d) (000 §2.1)
-///   orthonormal     a random orthonormal basis; beyond n = d a fresh basis for every further d keys
+///   orthonormal     the vectors of a random orthonormal basis; for n > d, every d keys have a new basis
 ///   correlated      unit keys that share one random direction; inner products about `cosine`
 ///   equicorrelated  unit keys with inner products equal to `cosine`, from -1/(n-1) to 1; n <= d
 ///   hadamard        the standard basis, then the rows of the Hadamard matrix / sqrt(d);
@@ -24,12 +24,12 @@ struct KeySet {
   double cosine = 0;
 };
 
-/// [sets,n,d]: independent sets from one seed. Usage error if the kind does not exist at this n, d, cosine.
+/// Returns [sets,n,d], independent sets from one seed. Usage error if this kind is impossible at this n, d and cosine.
 std::vector<double> make_keys(const KeySet &keys, int sets, std::uint64_t seed);
 
-/// The parameter "keys" over all kinds; `fallback` is the default.
+/// The parameter `keys` of a task or claim, which chooses a kind; `fallback` is its default.
 ParamSpec keys_param(const std::string &fallback);
-/// The parameter `cosine` of those key sets.
+/// The parameter `cosine` of a task or claim.
 ParamSpec cosine_param(double fallback);
 
 /// Coherence: the largest |inner product| of two different rows of an n x d matrix (0 for n = 1).

@@ -33,9 +33,9 @@ Eigen::SelfAdjointEigenSolver<Matrix> symmetric(const Matrix &a, int what) {
   return succeeded(Eigen::SelfAdjointEigenSolver<Matrix>(a, what), "the symmetric eigenvalue problem");
 }
 
-/// Singular values and vectors of a tall A = Q R from the eigenvalues of [[0, R], [R^T, 0]]: the largest of these are
-/// the singular values, with eigenvectors (u, v) / sqrt 2. As exact and as fast as Eigen's divide-and-conquer
-/// decomposition, and a fifth of its compile time.
+/// Singular values and vectors of A = Q R [m,n], m >= n, from the symmetric matrix [[0, R], [R^T, 0]]: its n largest
+/// eigenvalues are the singular values, with eigenvectors (u, v) / sqrt 2. As exact and as fast as Eigen's
+/// divide-and-conquer decomposition, with a fifth of the compile time.
 struct Tall {
   Eigen::HouseholderQR<Matrix> qr;
   Eigen::Index n;

@@ -49,9 +49,9 @@ std::vector<double> symmetric_eigenvalues(const Dense &a); // ascending
 Dense inverse(const Dense &a);
 /// Moore-Penrose inverse; singular values below `cutoff` times the largest count as zero.
 Dense pseudo_inverse(const Dense &a, double cutoff = 1e-12);
-/// X with (I + L) X = B, where only the strict lower triangle of L is read (forward substitution).
+/// Solves (I + L) X = B for X by forward substitution. Only the strict lower triangle of L is read.
 Dense solve_unit_lower(const Dense &L, Dense B);
-/// Lower L with L L^T = a, a symmetric positive definite; throws std::runtime_error otherwise.
+/// The lower triangular L with L L^T = a; throws std::runtime_error unless a is symmetric positive definite.
 Dense cholesky(const Dense &a);
 
 } // namespace recollect

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counter-based random numbers (Philox4x32-10 of Random123): value = f(seed, stream, index), the same on every machine,
-// backend and thread count, in any order of drawing.
+// Counter-based random numbers (Philox4x32-10 of Random123). A number is a function of seed, stream and index only, and
+// so does not depend on machine, backend, number of threads or order of drawing.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -10,15 +10,15 @@
 
 namespace recollect {
 
-/// Philox4x32-10 of counter {counter, stream} (low word first) under `key`: four words, two numbers.
+/// The four 32-bit words of Philox4x32-10 for the 128-bit counter {counter, stream} (low word first) and `key`.
 std::array<std::uint32_t, 4> philox(std::uint64_t counter, std::uint64_t stream, std::uint64_t key);
 
 class Stream {
 public:
-  /// `name` separates independent uses under one seed: "recall/keys", "recall/values", ... Two names share a stream with
-  /// probability 2^-64 (FNV-1a).
+  /// Uses of one seed are independent if they have different names: "recall/keys", "recall/values", ... Two names get
+  /// the same stream with probability 2^-64, because names are hashed (FNV-1a).
   Stream(std::uint64_t seed, std::string_view name) : Stream(seed, hash(name)) {}
-  /// One of many numbered streams of a name.
+  /// Stream `number` of a name that has many streams.
   Stream(std::uint64_t seed, std::string_view name, std::uint64_t number);
 
   std::uint64_t bits(std::uint64_t index) const;                   // 64 uniform bits

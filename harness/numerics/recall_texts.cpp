@@ -9,12 +9,13 @@
 namespace recollect {
 namespace {
 
-int side_of(const RecallTextShape &s) { return int(std::lround(std::sqrt(s.pairs))); } // of the grid
+/// Side of the square grid of keys of two tokens.
+int side_of(const RecallTextShape &s) { return int(std::lround(std::sqrt(s.pairs))); }
 
-/// Places of the queries. They are drawn one after another, each by the power law over the places that are left.
+/// The places of the queries, drawn without replacement: each by the power law over the places that are left.
 std::vector<int> draw_places(const RecallTextShape &s, const Stream &draw) {
   const int count = (s.length - s.context()) / (s.key_tokens + 1);
-  // Draws without replacement: sort exponential times whose rates are the weights (g + 1)^(power - 1).
+  // Equivalent to sorting the places by exponential arrival times whose rates are the weights (g + 1)^(power - 1).
   std::vector<double> arrival;
   for (int g = 0; g < count; ++g) arrival.push_back(-std::log(draw.uniform(g)) / std::pow(g + 1, s.power - 1));
   std::vector<int> places(count);
@@ -55,7 +56,7 @@ RecallText recall_text(const RecallTextShape &s, const std::function<Stream(cons
   for (int value : values) last.push_back(values_from + value);
   for (int i = 0; i < s.pairs + s.updates; ++i) {
     const int pair = i < s.pairs ? i : updated[i - s.pairs];
-    if (i >= s.pairs) { // any other value
+    if (i >= s.pairs) { // an update: any value but the pair's first one
       const int shift = 1 + int(another.below(i, V - values_from - 1));
       last[pair] = values_from + (values[pair] + shift) % (V - values_from);
     }

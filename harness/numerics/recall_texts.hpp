@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts of multi-query associative recall as zoology generates them (arXiv 2312.04927): first the pairs, then every key
-// once more, at places that follow a power law; all other tokens are random. For an untrained memory (tasks) and for
-// training (harness/train).
+// Texts of multi-query associative recall as zoology generates them (arXiv 2312.04927). The pairs of key and value come
+// first. Then every key occurs once more as a query, at a place drawn by a power law; all other tokens are random. Used
+// by tasks for untrained memories and by harness/train.
 #pragma once
 #include "harness/numerics/random.hpp"
 #include <functional>
@@ -12,21 +12,21 @@ namespace recollect {
 struct RecallTextShape {
   int pairs, length, vocabulary;
   int key_tokens = 1;  // 2: keys of two tokens on a grid, so that neither token alone determines the value
-  int updates = 0;     // keys that are written again after the pairs; the answer is then the new value
+  int updates = 0;     // number of keys that are written again, with a new value, after the pairs; it is the answer
   double power = 0.01; // place g after the pairs holds a query with probability proportional to (g + 1)^(power - 1)
 
   int context() const { return (pairs + updates) * (key_tokens + 1); }  // tokens before the queries
   int shortest() const { return context() + (key_tokens + 1) * pairs; } // the shortest text that holds all queries
 };
 
-/// The tokens of a text, and for each the token to answer with; -1 if none is asked for.
+/// The tokens of a text, and for each position the right answer, or -1 if no answer is asked there.
 struct RecallText {
   std::vector<int> tokens, answers;
 };
 
-/// Usage error, which begins with `where`, if there are no such texts.
+/// Usage error that begins with `where` if no text has this shape.
 void check_recall_text(const RecallTextShape &shape, const std::string &where);
-/// `stream` gives the random numbers of each use, by its name.
+/// stream(name) gives the random numbers for one use, such as the choice of keys.
 RecallText recall_text(const RecallTextShape &shape, const std::function<Stream(const char *)> &stream);
 
 } // namespace recollect

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which timings count and when there are enough. It reads no clock, so tests can feed simulated times.
+// Decides which timings count and when there are enough of them. Reads no clock, so that tests can use simulated times.
 #pragma once
 #include "harness/numerics/timing.hpp"
 #include <string>
@@ -12,14 +12,15 @@ struct Sample {
   double taken = 0; // wall time of the sample in seconds, including resetting buffers and flushing caches
 };
 
-/// When to stop, after nvbench's rules: when the median is precise, or when more samples would not make it so.
+/// When to stop sampling, after nvbench's rules: when the median is precise, or when more samples would not make it
+/// precise.
 struct SamplingRule {
-  size_t least = 5, most = 1000; // number of samples kept
-  double least_seconds = 0.3;    // sum of their times
-  double most_seconds = 6;       // wall time; after it even fewer than `least` are enough
+  size_t least = 5, most = 1000; // limits of the number of samples kept
+  double least_seconds = 0.3;    // least sum of the kept samples' times
+  double most_seconds = 6;       // wall time after which sampling stops, even with fewer than `least` samples
   double precision = 0.005;      // target for the relative standard error of the median
-  double slowest_clock = 0.75;   // samples taken at a slower clock are discarded,
-  size_t most_discarded = 50;    // at most this many: a GPU that stays slow is timed at its slow clock
+  double slowest_clock = 0.75;   // a sample taken at a slower clock is discarded
+  size_t most_discarded = 50;    // after this many discarded samples all are kept, because the GPU stays slow
 };
 
 class Sampling {
@@ -30,13 +31,13 @@ public:
   bool done() const;
   const std::vector<double> &seconds() const { return seconds_; }
   size_t discarded() const { return discarded_; }
-  /// The median clock of the samples kept, over the default clock.
+  /// The median of the kept samples' clocks, relative to the default clock.
   double clock() const { return clocks_.empty() ? 1 : median_of(clocks_); }
   /// Average wall time per sample in seconds; 0 without samples.
   double taken_each() const { return taken_ > 0 ? taken_ / double(seconds_.size() + discarded_) : 0; }
-  /// Whether samples at a slow clock were kept because too many were discarded before.
+  /// Whether samples at a slow clock were kept because most_discarded had been discarded before.
   bool kept_slow() const { return kept_slow_; }
-  /// "precise", "noise settled", "most samples", "most seconds"; "" while not done
+  /// Why sampling stopped: "precise", "noise settled", "most samples" or "most seconds"; "" while not done.
   std::string stopped_by() const;
 
 private:

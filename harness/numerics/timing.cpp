@@ -21,7 +21,7 @@ std::vector<double> distances(const std::vector<double> &samples, double from) {
   return all;
 }
 
-constexpr double scale_of_normal = 1.4826; // the standard deviation over the median absolute deviation
+constexpr double scale_of_normal = 1.4826; // standard deviation / median absolute deviation of a normal distribution
 
 } // namespace
 

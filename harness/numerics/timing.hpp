@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Summary of a few timings. Times are skewed and have outliers, hence medians and distribution-free intervals.
+// Summary of a few timings. Uses medians and distribution-free intervals, because times are skewed and have outliers.
 #pragma once
 #include <cstddef>
 #include <vector>
@@ -14,7 +14,8 @@ struct Timing {
 };
 
 double median_of(std::vector<double> values);
-/// The samples' standard deviation, estimated by the scaled median absolute deviation, over their median. One sample: 0.
+/// The standard deviation of the samples, estimated by the scaled median absolute deviation, divided by their median. 0
+/// for one sample.
 double noise_of(const std::vector<double> &samples);
 /// Relative standard error of the median of n normal samples of this noise: sqrt(pi/2) noise / sqrt(n).
 double median_error(double noise, size_t n);
