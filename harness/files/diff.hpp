@@ -7,9 +7,9 @@ namespace recollect {
 
 struct Change {
   std::string kind; // "verdict" | "status" | "metric" | "time" | "gone" | "new"
-  std::string what; // the claim, the case, the metric
+  std::string what; // name of the claim, case or metric
   std::string before, after;
-  bool worse = false; // whether it fails a gate
+  bool worse = false; // whether it is a change for the worse, as diff() defines below
 };
 
 struct Difference {

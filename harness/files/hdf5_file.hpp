@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// HDF5 files. The library creates files in memory only, and otherwise reads from disk. So a failed write never leaves a
-// half-written file, or an open file that the library cannot close.
+// HDF5 files. The HDF5 library creates files in memory only, and reads files from disk. A failed write can therefore
+// leave neither a half-written file nor an open file that the library cannot close.
 //
-// Every failure is an input error (exit 3), one line that names file and dataset.
+// Every failure is an input error (exit 3) with a message of one line that names file and dataset.
 #pragma once
 #include "harness/core/types.hpp"
 #include "harness/files/table.hpp"
@@ -36,7 +36,7 @@ private:
 struct NumericArray {
   std::vector<std::uint64_t> dims;
   std::vector<double> data;
-  std::string type = ""; // f64, f32, f16 or bf16; "": integers, or to be written in the file's type
+  std::string type = ""; // f64, f32, f16 or bf16; "": integers if read, or any type if the array is to be written
 };
 
 /// A file on disk, opened for reading.

@@ -15,9 +15,9 @@ struct Wanted {
   bool whole = false; // whole numbers, which may be stored as integers
 };
 
-/// Reads those of the `wanted` arrays that are in the file, and ignores others. A .npy file contains the first of them.
-/// Input error if an array has the wrong rank or type or is too large, or if the file is damaged. Formats that are read
-/// by libraries are read in a child process.
+/// Reads those of the `wanted` arrays that are in the file, and ignores the file's other arrays. The array of a .npy
+/// file has no name and is taken as the first wanted one. Input error if an array has the wrong rank or type or is too
+/// large, or if the file is damaged. If a library reads the format, it runs in a child process.
 Arrays read_arrays(const std::string &path, const std::vector<Wanted> &wanted);
 
 /// The names of the arrays in the file; empty for a .npy file, which names none.

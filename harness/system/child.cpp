@@ -26,7 +26,7 @@ bool write_all(int descriptor, std::string_view bytes) {
   return true;
 }
 
-/// What a child writes: a code, then its result or the message of its error.
+/// Writes the child's answer: a code, then the result or the message of an error.
 bool answer_with(int descriptor, int code, std::string_view text) {
   const auto first = std::uint64_t(code);
   return write_all(descriptor, std::string_view(reinterpret_cast<const char *>(&first), sizeof first)) &&
@@ -64,7 +64,7 @@ class Pipe {
 public:
   Pipe() {
     if (pipe2(ends_.data(), O_CLOEXEC) != 0) ends_ = {-1, -1};
-    fcntl(ends_[1], F_SETPIPE_SZ, 1 << 20); // if refused, it has 64 KiB
+    fcntl(ends_[1], F_SETPIPE_SZ, 1 << 20); // if this is refused, the pipe keeps its 64 KiB
   }
   ~Pipe() {
     for (int side : {0, 1}) close_side(side);
@@ -74,7 +74,7 @@ public:
   int in() const { return ends_[1]; }
 
   struct Cut {   // thrown if the child closes the pipe before it has written its whole result
-    bool failed; // a read failed
+    bool failed; // whether read() failed
   };
   /// Reads some of the bytes that the child wrote; returns 0 at their end.
   size_t read_some(void *bytes, size_t most) {

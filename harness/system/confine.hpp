@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drops a process's rights that reading a file does not need, before it reads an untrusted one.
+// Before a process reads an untrusted file, drops all its rights that reading a file does not need.
 #pragma once
 #include <cstdint>
 
@@ -11,7 +11,7 @@ namespace recollect {
 /// call filters (seccomp).
 bool confine_to_reading();
 
-/// Lowers a limit of this process (RLIMIT_AS and others) to `most`, or to what is permitted.
+/// Sets a limit of this process (RLIMIT_AS and others) to `most`, or to the hard limit if that is lower.
 void limit_resource(int resource, std::uint64_t most);
 
 } // namespace recollect

@@ -77,7 +77,7 @@ OutputFile::OutputFile(const std::string &path) : path_(path), target_(followed(
   struct stat s;
   if (lstat(target_.c_str(), &s) != 0) return;
   if (!S_ISREG(s.st_mode)) refuse(S_ISDIR(s.st_mode) ? "it is a folder" : "it exists and is not a regular file");
-  // The mode is checked as well, because the superuser may write any file.
+  // The file's mode is checked as well, because access() lets the superuser write any file.
   if (access(target_.c_str(), W_OK) != 0 || (s.st_mode & 0222) == 0) refuse("it is write-protected");
 }
 

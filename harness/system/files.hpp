@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Output files that are absent, old or complete, whatever happens to the process or the machine.
+// Output files that are absent, unchanged or complete, whatever happens to the process or the machine.
 //
-// New contents are written to a file next to the target, forced to disk, and renamed; the folder is forced to disk as
-// well. Every failure is an input error (exit 3) that names the file.
+// New contents are written to a temporary file next to the target, forced to disk, and renamed to the target's name.
+// Then the folder is forced to disk. Every failure is an input error (exit 3) that names the file.
 #pragma once
 #include "harness/system/lock_file.hpp"
 #include <memory>
@@ -25,7 +25,8 @@ public:
 
   const std::string &path() const { return path_; }
   const std::string &partial() const { return partial_; }
-  /// Takes over PATH.partial of an interrupted run; false if there is none. Input error while another process holds it.
+  /// Takes over PATH.partial of an interrupted run; false if there is none. Input error while another process holds
+  /// PATH.lock.
   bool adopt();
   /// Replaces PATH.partial by `bytes`. The first call refuses an existing PATH.partial, unless it was adopted.
   void checkpoint(std::string_view bytes);
@@ -43,7 +44,8 @@ private:
   bool has_partial_ = false; // whether PATH.partial belongs to this process
 };
 
-/// Writes a whole small file: a regular one like OutputFile; a device, or a pipe with a reader, directly.
+/// Writes a whole small file. A regular file is written like an OutputFile; a device, or a pipe with a reader,
+/// directly.
 void write_file(const std::string &path, std::string_view bytes);
 
 /// The contents of a regular file; input error if it is not one or cannot be read.
@@ -54,8 +56,8 @@ void require_regular_file(const std::string &path);
 /// Usage error if two outputs are the same file, or if an output (or a file written next to it) is an input.
 void refuse_overlap(const std::vector<std::string> &outputs, const std::vector<std::string> &inputs);
 
-/// Opens those of the descriptors 0, 1 and 2 that are closed on /dev/null, so that no later file becomes standard
-/// output.
+/// If one of the descriptors 0, 1 and 2 is closed, opens /dev/null as this descriptor, so that no file opened later
+/// becomes standard output.
 void open_standard_descriptors();
 
 } // namespace recollect

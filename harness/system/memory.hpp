@@ -7,21 +7,21 @@
 
 namespace recollect {
 
-/// In bytes: the value of --memory, else the memory of the machine or its control group.
+/// The limit in bytes: the value of --memory, else the memory of the machine or its control group.
 std::uint64_t memory_limit();
 void set_memory_limit(std::uint64_t bytes);
 
-/// More memory would be needed than the limit allows. Nothing was allocated; a case is skipped. Exit 3.
+/// Thrown before an allocation that would exceed the limit. A case is then skipped; other commands end with exit 3.
 struct OverMemory : Error {
   using Error::Error;
 };
 /// "needs B bytes, --memory allows M" if `bytes` exceeds memory_limit(), else "".
 std::string over_memory(std::uint64_t bytes);
-/// Throws OverMemory with that text if it is not empty.
+/// Throws OverMemory with the text of over_memory() if this text is not empty.
 void require_memory(std::uint64_t bytes);
 
-/// Makes the allocator keep freed host memory, for the whole program; only with glibc. Otherwise each pass returns its
-/// pages to the system and faults them in again, which takes up to half of its time.
+/// Makes the allocator keep freed host memory for the whole program (only with glibc). Otherwise each pass over a layer
+/// returns its pages to the system and faults them in again, which takes up to half of the pass's time.
 void keep_freed_memory();
 
 /// "512M", "24G", "1.5T" or plain bytes; usage error otherwise.

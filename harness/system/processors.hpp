@@ -4,8 +4,8 @@
 
 namespace recollect {
 
-/// How many processors this process may use, at least 1: those of the calling thread, and all of OpenMP's places where
-/// OpenMP binds threads (OMP_PROC_BIND). Determined once per process, because the C library reads a file for it.
+/// The number of processors that this process may use, at least 1: those of the calling thread and, if OpenMP binds
+/// threads (OMP_PROC_BIND), those of all OpenMP places. Determined once per process, because it takes reading a file.
 std::size_t processors();
 
 /// Lets the calling thread run on all processors(). A new thread inherits the processors of the thread that started it,

@@ -66,7 +66,7 @@ void leave(bool failed, int status) {
 }
 
 namespace {
-/// MPI's counts are int: `pass` gets at most that many bytes at a time.
+/// Calls pass(pointer, count) for pieces of at most 2^30 bytes, because MPI's counts are of type int.
 template <class Pass> void in_pieces(std::string &bytes, const Pass &pass) {
   constexpr std::size_t most = 1u << 30;
   for (std::size_t at = 0; at < bytes.size(); at += most) pass(&bytes[at], int(std::min(most, bytes.size() - at)));
@@ -122,7 +122,7 @@ double largest(double number) {
 }
 
 namespace {
-/// Global, because MPI passes no user data to an operator.
+/// These are global, because MPI passes no user data to an operator.
 const Combine *combining = nullptr;
 std::size_t combined_size = 0;
 
@@ -149,7 +149,7 @@ std::vector<double> combined_before(const std::vector<double> &mine, const Combi
   MPI_Exscan(mine.data(), before.data(), 1, array, op, MPI_COMM_WORLD);
   MPI_Op_free(&op);
   MPI_Type_free(&array);
-  if (rank() == 0) before.clear(); // MPI leaves it undefined
+  if (rank() == 0) before.clear(); // MPI leaves rank 0's result undefined
   return before;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The processes that one `mpirun` started, or only this process. All of MPI is in ranks.cpp.
+// Ranks: the processes that one `mpirun` started, or this process alone. Only ranks.cpp uses MPI.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -8,13 +8,14 @@
 
 namespace recollect::ranks {
 
-/// Initialises MPI if a launcher started this process; called before anything is shared. Input error if there are other
-/// ranks and the program was built without MPI.
+/// Initialises MPI if a launcher started this process. To be called before any communication. Input error if there are
+/// other ranks and the program was built without MPI.
 void join();
-/// Called last in the program. Ranks end together. `failed`: this rank ended by an exception, so it ends the others.
+/// Called last in the program; all ranks end together. If `failed`, an exception ended this rank, and it ends the
+/// others.
 void leave(bool failed, int status);
 
-/// Read from the launcher's environment, so they are known before join().
+/// rank() is read from the launcher's environment and so known before join().
 int rank();
 int size();
 
@@ -33,14 +34,14 @@ double largest(double number);
 /// Seconds that `work` takes on the slowest rank, from when all ranks are ready. Called by all ranks.
 double seconds_of_slowest(const std::function<void()> &work);
 
-/// Combines two arrays of the same size, `earlier` of lower ranks. Must be associative.
+/// Combines two arrays of the same size; `earlier` comes from lower ranks than `later`. Must be associative.
 using Combine =
     std::function<std::vector<double>(const std::vector<double> &earlier, const std::vector<double> &later)>;
-/// Exclusive scan: the arrays of the ranks before this one, combined in order; empty on rank 0.
+/// Exclusive scan: the arrays of all lower ranks, combined in the order of ranks; empty on rank 0.
 std::vector<double> combined_before(const std::vector<double> &mine, const Combine &combine);
 
-/// A shared counter 0, 1, 2, ...: every number goes to the one rank that asks first. Made and destroyed by all ranks
-/// together.
+/// A counter 0, 1, 2, ... that all ranks share: next() gives every number to exactly one rank. All ranks construct and
+/// destroy the counter together.
 class Counter {
 public:
   Counter();

@@ -5,8 +5,8 @@
 
 namespace recollect {
 
-/// For .preinit_array, before any library starts: until started(), an allocation of C++ that fails, exit(), SIGABRT,
-/// SIGSEGV, or four seconds of processor time end the program with exit 3 and one line.
+/// Called from .preinit_array, before any library starts. Until started() is called, each of these ends the program
+/// with exit 3 and one line: a failed C++ allocation, exit(), SIGABRT, SIGSEGV, four seconds of processor time.
 void limit_start();
 /// Call first in main().
 void started();

@@ -88,7 +88,7 @@ Dialogue::~Dialogue() {
 bool Dialogue::ask(const std::string &question, std::string &answer) {
   const std::string said = question + '\n';
   ssize_t n;
-  for (size_t at = 0; at < said.size(); at += size_t(n)) { // SIGPIPE would end this process after the other has ended
+  for (size_t at = 0; at < said.size(); at += size_t(n)) { // MSG_NOSIGNAL: no SIGPIPE if the other process has ended
     n = send(line, said.data() + at, said.size() - at, MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) n = 0;
     if (n < 0) return false;

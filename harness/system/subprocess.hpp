@@ -10,11 +10,13 @@ namespace recollect {
 /// fork(), after which awaited() knows how the child ended. If the parent ignores SIGCHLD, as some daemons do, the
 /// kernel discards that information: this sets SIGCHLD to its default.
 pid_t fork_to_await();
-/// Waits for the child and returns its status from waitpid(); false if there is none, which counts as a failure.
+/// Waits for the child; `status` becomes its status from waitpid(). False if there is no status, which counts as a
+/// failure.
 bool awaited(pid_t child, int &status);
 
-/// Runs the program words[0] (searched in the PATH) with the other words as arguments; it gets SIGTERM if this process
-/// ends. Returns its exit status, or -1 if it could not be started or was killed. `errors` receives its standard error.
+/// Runs the program words[0], searched in the PATH, with the other words as arguments. The program gets SIGTERM if this
+/// process ends. Returns its exit status, or -1 if it could not be started or was killed. `errors` becomes its standard
+/// error.
 int run_program(const std::vector<std::string> &words, std::string &errors);
 /// Like run_program(), but discards all output.
 int run_quietly(const std::vector<std::string> &words);
