@@ -36,7 +36,7 @@ private:
 struct NumericArray {
   std::vector<std::uint64_t> dims;
   std::vector<double> data;
-  std::string type = ""; // f64, f32, f16 or bf16; "": integers if read, or any type if the array is to be written
+  std::string type = ""; // f64, f32, f16 or bf16; "": integers that were read, or an array to write in the file's type
 };
 
 /// A file on disk, opened for reading.

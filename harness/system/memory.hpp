@@ -11,7 +11,7 @@ namespace recollect {
 std::uint64_t memory_limit();
 void set_memory_limit(std::uint64_t bytes);
 
-/// Thrown before an allocation that would exceed the limit. A case is then skipped; other commands end with exit 3.
+/// Thrown before an allocation that would exceed the limit. A case that needs too much is skipped. Exit 3.
 struct OverMemory : Error {
   using Error::Error;
 };

@@ -76,8 +76,8 @@ template <class N> Grid<N> delta_reads(const Tokens<N> &x) {
   return reads;
 }
 
-/// sum_{i<=t} exp(k_i.q_t) v_i and, separately, the sum of the weights. Its only products are one per channel of the
-/// key and one per channel of the value.
+/// For each t, the sum of exp(k_i.q_t) v_i over i <= t and, separately, the sum of the weights exp(k_i.q_t). Each pair
+/// (i, t) takes one product per channel of the key and one per channel of the value.
 template <class N> struct Attention {
   Grid<N> sums;
   Row<N> masses;

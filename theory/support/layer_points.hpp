@@ -55,7 +55,7 @@ inline Output run(const std::string &variant, const Sequence &s, const Assignmen
   const Variant &v = find_variant(variant);
   return forward(v, s, {form, Real::f64, chunk, variant_params(v, set)});
 }
-/// The reads, then the rows of S. Other rows of the state are left out.
+/// The reads, followed by the matrix S [Dv,Dk] with which the state begins. The rest of the state is left out.
 inline Vector results(const Output &out, const Shape &shape) {
   Vector all = out.o;
   const size_t memory = std::min(out.state.size(), size_t(shape.Dv) * shape.Dk);
