@@ -318,8 +318,9 @@ Action add_check(CLI::App &app) {
                           ->excludes(input)
                           ->excludes(battery);
   c.add_flag("--quick", flags->quick, "with --self: a few cases per layer")->needs(self);
-  c.add_option("--math", flags->maths,
-               "with --self: exact, tf32 or bf16, to which float32 products round their operands (repeatable)")
+  c.add_option(
+       "--math", flags->maths,
+       "with --self: precision to which float32 products round their operands: exact, tf32 or bf16 (repeatable)")
       ->check(CLI::IsMember({"exact", "tf32", "bf16"}))
       ->expected(1)
       ->take_all()

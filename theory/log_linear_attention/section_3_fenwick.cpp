@@ -10,9 +10,10 @@ namespace recollect::theory {
 namespace {
 Claim log_linear_states() {
   ClaimBuilder c("log-linear-states", "2506.04761 §3 (secondary source)");
-  c.says("The Fenwick partition splits a prefix of t tokens into blocks; the length of a block is the largest power of "
-         "two that divides the number of its end. So of the order of $log2(t)$ states are kept, at most $floor(log2 t) "
-         "+ 1$.");
+  c.says(
+      "The Fenwick partition splits a prefix of t tokens into token t itself and blocks before it; the length of such "
+      "a block is the largest power of two that divides the number of its last token. So of the order of $log2(t)$ "
+      "states are kept, at most $floor(log2 t) + 1$.");
   c.exactly("The number of states is 1 plus the number of ones in the binary form of $t - 1$. The bound is reached if "
             "t is a power of two.");
   c.because("Public notes quote $ceil(log2(T + 1)) + 1$ levels from the paper, which is at least as many. Tokens are "

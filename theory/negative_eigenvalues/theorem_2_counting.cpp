@@ -6,8 +6,8 @@
 
 namespace recollect::theory {
 namespace {
-/// The reads at e1 of the states [2,2] after each token, from I. A bit of 1 makes a reflection at the unit key of angle
-/// `key`, after one at the angle `first` in DeltaProduct; a bit of 0 does not change the state.
+/// The reads at e1 after each token, of states [2,2] that start from I. A bit of 1 makes a reflection at the unit key
+/// of angle `key`, after one at the angle `first` in DeltaProduct; a bit of 0 does not change the state.
 Vector states_at(const std::string &variant, const std::vector<int> &bits, double key, double beta, double first = 0) {
   const int T = int(bits.size());
   Sequence s = stored({1, 1, T, 2, 2}, repeated(at_angle(key), T), Vector(2 * T), beta);

@@ -90,8 +90,8 @@ Claim gate_forgets_by_length() {
       return forward(find_variant(layer), s).o.back();
     };
     const double units = 16.0 * m, found = left("scalar_gated_delta", m);
-    points.rounding(units).statement("share left after m later pairs: that after one", left("scalar_gated_delta", 1),
-                                     found);
+    points.rounding(units).statement("the same share is left after one later pair as after $m$",
+                                     left("scalar_gated_delta", 1), found);
     points.obligation("$beta^m$ is left", found, std::pow(beta, m)).but_not("$beta^(m-1)$", std::pow(beta, m - 1));
     points.wrong_system("no gate", left("delta_net", m), std::pow(beta, m));
   });

@@ -184,8 +184,8 @@ Claim strict_generalisation() {
   c.is_refuted(asserted("§3.5: 'VLA strictly generalises both prior models.' §7.3: 'a strict hierarchy'.", "none",
                         "The next two sentences give the reductions, neither of which is of Eq 10's normalised form.",
                         "Before normalisation, Eq 6 with a free gain contains linear attention's write and every step "
-                        "of DeltaNet; this is the family that we mean. VLAv3 fixes the length of the write for "
-                        "stability and keeps DeltaNet with $beta = 1$."));
+                        "of DeltaNet; this is the family that we mean. The normalised form (VLAv3) fixes the length "
+                        "of the write direction for stability and still contains DeltaNet with $beta = 1$."));
   c.runs({"vla", "vla_unnormalized", "linear", "delta_net", "scalar_gated_delta"});
   c.takes({real_param("beta", 0.5, 0.05, 0.9, "DeltaNet's step"), integer_param("T", 2, 2, 40, "equal steps")});
   c.at({{}, {{"beta", 0.3}, {"T", 5}}});

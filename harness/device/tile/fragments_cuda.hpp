@@ -58,8 +58,8 @@ template <> __device__ __forceinline__ float2 unpacked<__half>(std::uint32_t two
   return __half22float2(*reinterpret_cast<const __half2 *>(&two));
 }
 
-/// 16 rows x 16 terms of the sum. Narrow types: in the layout of mma. Wide: [term / 8][row half][term pair]; a lane has
-/// terms lane % 4 * 2 and the next of each eight.
+/// 16 rows x 16 terms of the sum. Narrow types: in the layout of mma. Wide: [term / 8][row half][term pair]; of every
+/// eight terms a lane has two, lane % 4 * 2 and the next.
 template <class Op, bool narrow = is_narrow<Op>> struct A16 { std::uint32_t x[4]; };
 template <class Op> struct A16<Op, false> { float x[2][2][2]; };
 template <> struct A16<Exact, false> { std::uint32_t high[2][4], low[2][4]; }; // split once, used for many columns

@@ -34,7 +34,7 @@ class Answer:
 
 
 class Worker:
-    """The process: started on first use, restarted if it died. Its folder is removed when it is closed."""
+    """The process of `recollect serve`: started on first use, and again if it died. close() removes its folder."""
 
     def __init__(self) -> None:
         memory = "/dev/shm"
