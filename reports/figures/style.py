@@ -134,7 +134,7 @@ def width(order: int) -> float:
 
 
 def assign_looks(layers: Iterable[str]) -> None:
-    """Gives the first looks (colour, marker, dash) to these layers, in this order. Must be called before processes fork,
+    """Gives the first looks (colour, marker, dash) to these layers, in this order. To be called before processes fork,
     so that all processes give a layer the same look."""
     _places.clear()
     for layer in layers:

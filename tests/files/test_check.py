@@ -316,7 +316,7 @@ class Check(InFolder):
         self.assertEqual(found["failed"], len(ignored) + 2)
         with open(self.path("j.xml")) as f:
             self.assertEqual(f.read().count("<testcase"), len(cases) + 1)
-        self.refused("other.npz is not of this battery", "sample", "gated_delta_net", "--battery", self.path("out"))
+        self.refused("other.npz does not belong to this battery", "sample", "gated_delta_net", "--battery", self.path("out"))
 
     def test_a_battery_with_gradients(self):
         for name, x in self.battery("--grad").items():
