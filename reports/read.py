@@ -159,8 +159,8 @@ def read_device(path: str) -> Device:
 
 def read(paths: list[str]) -> Results:
     """Joins all files. Cases are concatenated. If several files have a claim, the finding of the last file counts, but
-    a baseline, which only has verdicts, never replaces a finding that has more. A user's own points are added to those of
-    a suite."""
+    a baseline, which only has verdicts, never replaces a finding that has more. A user's own points are added to those
+    of a suite."""
     devices = [read_device(path) for path in paths if path.endswith(".csv")]
     files = [read_file(path) for path in paths if not path.endswith(".csv")]
     claims: dict[str, Claim] = {}
