@@ -204,8 +204,11 @@ struct Expected {
   Sequence inputs; // the first steps of some heads
   Definition definition;
 };
-std::optional<Expected> expected_of(const BenchCase &c, const Sequence &s) {
-  if (c.backward || !c.along.empty() || !c.form->exact || s.shape.T == 0 || !same_at_any_length(c)) return std::nullopt;
+std::optional<Expected> expected_of(const BenchCase &c, const LayerInputs &inputs) {
+  if (c.backward || !c.along.empty() || !c.form->exact || inputs.texts[0].empty() || !same_at_any_length(c))
+    return std::nullopt;
+  Sequence cut;
+  const Sequence &s = sequence_in(inputs, 0, cut);
   const Sequence part = beginning(s, std::min(c.shape.H, 2), std::min(s.shape.T, 2 * c.chunk + 17));
   return Expected{part, definition(*c.variant, part, c.params)};
 }
@@ -341,8 +344,7 @@ void measure(const BenchCase &c, const BenchSettings &settings, std::vector<Benc
   }
   settings.told(name + ": making inputs");
   const LayerInputs inputs = layer_inputs_of(own);
-  Sequence cut;
-  const std::optional<Expected> expected = expected_of(own, sequence_in(inputs, 0, cut));
+  const std::optional<Expected> expected = expected_of(own, inputs);
   mine().bytes = bytes_moved(c, inputs);
   if (!c.backward) mine().flops = c.variant->cost.flops.at(c.shape, c.params) * double(c.shape.heads()) * c.shape.T;
   flush_caches(); // allocates its memory here, so that it is not counted as the form's
