@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0 Passes over packed texts, and over heads of v that share a head of q and k. A
-// form that takes these (Form::packs) runs all texts at once on the arrays as they are. Any other form runs one text
-// after the other, with q and k repeated for every head.
+// SPDX-License-Identifier: Apache-2.0
+// Passes over packed texts, and over heads of v that share a head of q and k. A form that takes these (Form::packs) runs
+// all texts at once on the arrays as they are. Any other form runs one text after the other, with q and k repeated for
+// every head.
 //
 // Results have the layout of the inputs: o and gradients over all steps, gradients of q and k with key_heads heads, and
 // a state per text. o and gradients are 0 at steps that follow the last text.

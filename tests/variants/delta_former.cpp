@@ -131,8 +131,9 @@ BOOST_AUTO_TEST_CASE(shared_lookups_by_hand) {
 }
 
 BOOST_AUTO_TEST_CASE(shared_lookups_of_a_softmax_by_hand) {
-  // Three steps, two heads, keys (0, 1, -). Lookup log 3 weighs keys 1 and 2 as 1 : 3, lookup -log 3 as 3 : 1. Strengths
-  // 2 and 1: A_31 = (2 * 1/4 + 1 * 3/4) / 2 = 5/8, A_32 = (2 * 3/4 + 1 * 1/4) / 2 = 7/8. A_21 = 3/2: a single key has weight 1.
+  // Three steps, two heads, keys (0, 1, -). Lookup log 3 weighs keys 1 and 2 as 1 : 3, lookup -log 3 as 3 : 1. With
+  // strengths 2 and 1, A_31 = (2 * 1/4 + 1 * 3/4) / 2 = 5/8 and A_32 = (2 * 3/4 + 1 * 1/4) / 2 = 7/8. A single key has
+  // weight 1, so A_21 = 3/2.
   const double l = std::log(3.0), u2 = 4 - 1.5 * 8, u3 = 16 - 5.0 / 8 * 8 - 7.0 / 8 * u2;
   Sequence s;
   s.shape = {1, 2, 3, 1, 1};

@@ -12,7 +12,7 @@ template <class Real> void add(const Array<Real> &terms, const Array<Real> &sum,
       "add", sum.extent(0), KOKKOS_LAMBDA(const size_t i) { sum(i) += each * terms(i); });
 }
 
-/// a . b in a new array
+/// a * b in a new array
 template <class Real> Array<Real> products(const Call<Real> &call, const Array<Real> &a, const Array<Real> &b) {
   const Array<Real> out = allocate(call, a.extent(0));
   parallel_loop(
