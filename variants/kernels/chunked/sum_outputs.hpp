@@ -32,7 +32,9 @@ template <class Op, int Dk> struct SumOutputs {
   static constexpr int values = 16 * workers; // per block
   static constexpr int key_pitch = Dk + fragments::pad<Op>, value_pitch = values + fragments::pad<Op>,
                        score_pitch = chunk + fragments::pad<Op>;
-  static constexpr int stages = 4; // chunks in shared memory: one is read, one scored, and two are being copied
+  /// Chunks in shared memory: one is read, one scored, and one or two are being copied.
+  static constexpr int stages = Dk <= 128 ? 4 : 3;
+  static constexpr bool skips = Dk > 128; // skips fragments past the keys' width; for fewer keys, a branch costs more
   struct Stage {
     alignas(16) E q[chunk * key_pitch], k[chunk * key_pitch], v[chunk * value_pitch];
     float write[chunk];
@@ -81,11 +83,11 @@ template <class Op, int Dk> struct SumOutputs {
     if (start && at_work) each_of_state([&](std::size_t at, float &x) { x = start[nth * start_stride + at]; });
     if (loads) {
       prepare_decay(h, 0, shared);
-      for (int c = 0; c < 2; ++c) load(h, c, chunks, first_value, shared);
+      for (int c = 0; c < stages - 2; ++c) load(h, c, chunks, first_value, shared);
     }
 #pragma unroll 1
     for (int c = -1; c < chunks; ++c) {
-      if (loads) fragments::wait_for_copies<1>();
+      if (loads) fragments::wait_for_copies<stages - 3>();
       __syncthreads(); // chunk c is scored, chunk c + 1 and its decay tables have arrived, chunk c - 1 is finished
       if (loads) {
         load(h, c + stages - 1, chunks, first_value, shared);
@@ -143,6 +145,7 @@ private:
     Sum scores[blocks]; // of all pairs: branches that skip masked pairs would cost more than the products
 #pragma unroll
     for (int k = 0; k < Dk; k += 16) {
+      if (skips && k >= in.Dk) break;
       const A16<Op> a = fragments::load_a<Op, key_pitch>(at.q, first, k);
 #pragma unroll
       for (int i = 0; i < chunk; i += 16)
@@ -173,6 +176,7 @@ private:
                                        Sum (&x)[blocks]) const {
 #pragma unroll
     for (int k = 0; k < Dk; k += 16) {
+      if (skips && k >= in.Dk) break;
       const A16<Op> a = fragments::as_a<Op>(S[k / 8], S[k / 8 + 1]);
 #pragma unroll
       for (int t = 0; t < chunk; t += 16)
@@ -213,8 +217,10 @@ private:
       const A16<Op> a = scales() ? load_a_across_scaled<Op, value_pitch>(at.v, own, i, scored.step)
                                  : fragments::load_a_across<Op, value_pitch>(at.v, own, i);
 #pragma unroll
-      for (int k = 0; k < Dk; k += 16)
+      for (int k = 0; k < Dk; k += 16) {
+        if (skips && k >= in.Dk) break;
         fragments::multiply_add<Op>(a, fragments::load_b<Op, key_pitch>(at.k, i, k), S[k / 8], S[k / 8 + 1]);
+      }
     }
   }
 
@@ -255,9 +261,10 @@ __global__ void __launch_bounds__(SumOutputs<Op, Dk>::threads, 1)
 }
 
 /// Whether sum_outputs() takes the call. Blocks of 64 values must be enough to occupy the multiprocessors: two blocks
-/// of 32 values would compute the same scores twice.
+/// of 32 values would compute the same scores twice. Between 128 and 192 keys, the separate stages would also save
+/// padded states.
 template <class Op, class Stored> bool keeps_states(const Inputs<Stored> &in, const Segments &segments) {
-  return is_narrow<Op> && std::is_same<Stored, Element<Op>>::value && in.Dk <= 128 &&
+  return is_narrow<Op> && std::is_same<Stored, Element<Op>>::value && in.Dk < 192 &&
          (segments.count > 1 || values_of_block(in) == 64);
 }
 /// Writes the outputs of a decayed sum and, unless `end` is null, its final states. `end` may be in.start.
@@ -273,7 +280,7 @@ void sum_outputs(const Inputs<Element<Op>> &in, Element<Op> *o, float *end, cuda
   }
   with_extent(in.Dk, [&](auto extent) {
     constexpr int Dk = decltype(extent)::value;
-    if constexpr (Dk <= 128) {
+    if constexpr (Dk <= 192) {
       using Body = SumOutputs<Op, Dk>;
       const std::size_t column_blocks = (in.kept_values() + Body::values - 1) / Body::values;
       launch("sum_outputs", sum_outputs_kernel<Op, Dk>, heads * segments.count * column_blocks, Body::threads,
