@@ -57,7 +57,7 @@ Equivalence own_equivalence(const BenchCase &c, const Sequence &whole, const Def
   const bool last = own.end == whole.shape.T; // other ranks have no final state to compare
   const Output wanted{slice_steps(outputs, own.begin, own.end).v, last ? definition.output.state : found.state, {}};
   const double own_deviation = deviation(found, wanted).largest();
-  return {ranks::largest(own_deviation == own_deviation ? own_deviation : HUGE_VAL), // a largest value may ignore NaN
+  return {ranks::largest(own_deviation == own_deviation ? own_deviation : HUGE_VAL), // ranks::largest() may ignore NaN
           accumulated_terms(whole.shape, c.chunk) * epsilon_of(c.real) * definition.condition};
 }
 
@@ -137,7 +137,7 @@ double bytes_moved(const BenchCase &c, const LayerInputs &inputs) {
   const size_t o = s.v.size() * stored; // o has as many numbers as v
   size_t bytes = o + 2 * state;
   for (Tensor tensor : all_tensors) bytes += s[tensor].size() * (facts_of(tensor).gate() ? wide : stored);
-  if (c.backward) bytes = 2 * bytes - o - state; // twice as many arrays, but o and the final state are not read
+  if (c.backward) bytes = 2 * bytes - o - state; // arrays and gradients, without o and the final state
   return double(bytes) * c.shape.T / s.shape.T;  // `inputs` has only the steps of this rank
 }
 
@@ -268,7 +268,7 @@ Sample shared_sample(const Pass &pass) {
   return {ranks::seconds_of_slowest(pass.launch), 1};
 }
 
-/// Takes samples, and sets `taken` of each to their average wall time in seconds.
+/// Takes samples. Sets `taken` of each sample to the wall time in seconds divided by the number of samples.
 std::vector<Sample> with_time_taken(const std::function<std::vector<Sample>()> &take) {
   const auto start = std::chrono::steady_clock::now();
   std::vector<Sample> samples = take();
@@ -412,7 +412,7 @@ void measure(const BenchCase &c, const BenchSettings &settings, std::vector<Benc
 void set_limit(BenchResult &result, const Ceilings &ceilings) {
   const BenchCase &c = *result.bench_case;
   const bool halved =
-      result.storage == "bf16" && c.real == Real::f32; // a peer's q, k, v and o; its gates and states have 32 bits
+      result.storage == "bf16" && c.real == Real::f32; // a peer's q, k, v and o have 16 bits; gates and states have 32
   const Math math = halved ? Math::bf16 : c.math;
   const auto seconds = [](double work, double rate) { return rate > 0 ? work / rate : 0; };
   const double bytes = seconds(halved ? result.bytes / 2 : result.bytes, ceilings.bytes_per_second()),

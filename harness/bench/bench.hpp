@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times kernels: without transfers and with cold caches, next to the machine's ceilings and to peers that are timed in
-// turn on the same tensors.
+// Times kernels without transfers and with cold caches. Compares the times with the machine's ceilings, and with peers
+// that run in turn with the kernel on the same tensors.
 #pragma once
 #include "harness/bench/plan.hpp"
 #include "harness/device/ceilings.hpp"
@@ -24,9 +24,9 @@ struct BenchResult {
   size_t discarded = 0;   // samples discarded because the clock was slow
   bool kept_slow = false; // the clock stayed slow, so its samples were kept
   std::string stopped_by; // Sampling::stopped_by
-  double bytes = 0;       // of inputs, outputs and both states; backward, of their gradients too. Each is moved once
+  double bytes = 0;       // of inputs, outputs, both states and (backward) their gradients, each moved once
   double flops = 0;       // operations of the definition, from the layer's descriptor; 0 for a backward pass
-  double limit = 0;       // seconds to move `bytes` or to compute `flops` at the ceilings, the longer; 0: no ceilings
+  double limit = 0;       // seconds at the ceilings for `bytes` or for `flops`, whichever is longer; 0: no ceilings
   std::string bound;      // "bytes" or "flops": which takes longer
   std::int64_t peak_bytes = 0;
   double error = 0; // deviation from the definition, relative to its largest value; 0 if not compared

@@ -40,7 +40,7 @@ struct BenchCase : ExecutionOptions {
 /// defaults follow: "/backward", "/math:tf32" (of products of float32 arrays), "/streaming", "/without:lambda",
 /// "/texts:1000,0,24", "/qk_heads:4" and "/ranks_along_T:4".
 std::string name_of(const BenchCase &c);
-/// Rounds each number to the nearest of a 16-bit type; other types leave it unchanged.
+/// Rounds each number to the nearest number of a 16-bit type. Does nothing for other types.
 void round_to(Real real, std::vector<double> &numbers);
 /// The tensors of a timed case: q, k, v and the layer's other inputs, rounded to the case's type.
 Sequence inputs_of(const BenchCase &c);
