@@ -36,7 +36,7 @@ Job scanned(const Variant &variant, const Sequence &own, const Run &run) {
     segment->launch();
     const size_t B = size_t(n) * size_t(m), A = size_t(m) * size_t(m);
     const Rows end = segment->end(),
-               map = first ? widened_rows(end, B, A) : end; // A = 0: the result does not depend on earlier steps
+               map = first ? widened_rows(end, B, A) : end; // A = 0: the end of rank 0 depends on no earlier state
     const Rows before = exchanged(map, heads, n, m);
     if (!first) segment->respond(narrowed_rows(before, B, A));
   };

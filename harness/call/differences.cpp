@@ -12,7 +12,8 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-/// The sum of term(i) over i < n. Each block is summed by one thread, so the thread count does not change it.
+/// The sum of term(i) over i < n. Each block is summed by one thread, so that the sum does not depend on the number of
+/// threads.
 template <class Term> double sum_over(size_t n, const Term &term) {
   constexpr size_t block = 1 << 14;
   Numbers sums((n + block - 1) / block, 0.0);

@@ -38,7 +38,8 @@ struct Job {
   std::function<Output()> fetch;
 };
 Job prepare(const Variant &variant, const Sequence &sequence, const Run &run);
-/// prepare() without check_inputs(), for a form that takes `packing`; q and k have the number of heads that it states.
+/// Like prepare(), but without check_inputs(). The form must take `packing`, which also says how many heads q and k
+/// have.
 Job prepare_unchecked(const Variant &variant, const Sequence &sequence, const Run &run, const Packing &packing);
 
 /// Usage error if `math` sets the precision of products of float32 arrays but the arrays have 16 bits.

@@ -122,8 +122,8 @@ private:
     return some;
   }
 
-  /// Differentiates the steps [begin, end): replaces weights_.state, the derivative of the loss with respect to the
-  /// state at `end`, by that at `begin`. `state` is the state at `begin`.
+  /// Differentiates the steps [begin, end). `state` is the state at `begin`. Before the call weights_.state is the
+  /// derivative of the loss with respect to the state at `end`; after the call, with respect to the state at `begin`.
   void back(int begin, int end, const Numbers &state) {
     const size_t most = size_t(memory_limit() / 2 / bytes_a_step);
     const Sequence some = segment(begin, end, state);

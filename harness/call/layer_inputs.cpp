@@ -43,7 +43,7 @@ Dims over_steps(Tensor tensor, int heads, const Shape &n) {
 
 int heads_in(const UsersArray &array) { return int(array.dims.at(1)); }
 
-/// The head of an array of `heads` heads that head i of H uses.
+/// An array has `heads` heads, shared by H heads. Returns which of them head i of the H uses.
 size_t shared_head(size_t i, size_t heads, size_t H, bool interleaved) {
   return interleaved ? i % heads : i / (H / heads);
 }
@@ -132,7 +132,8 @@ bool has_scale(const Variant &variant) {
 /// The factor on q: 1 if the layer has a scale parameter, which then holds the convention's scale.
 double q_factor(const Params &params, const Convention &c, int Dk) { return params.has("scale") ? 1 : c.scale.of(Dk); }
 
-/// The heads of q and k in LayerInputs: H unless both have the same smaller number, in groups of neighbours.
+/// The number of heads of q and k in LayerInputs. It is H, unless q and k have the same smaller number of heads and
+/// neighbouring heads of the H share one.
 int key_heads_of(const UsersArrays &user, const Shape &n, const Convention &c) {
   const int q = heads_in(user.at("q")), k = heads_in(user.at("k"));
   return q == k && !c.heads_interleaved ? q : n.H;
@@ -233,7 +234,8 @@ Numbers part(const Numbers &all, size_t index, size_t parts) {
 }
 
 /// Adds the gradients of a gate array and of its parameters. `in_logarithms` is the gradient with respect to log
-/// decays, `in_strengths` to the strengths that Mamba derives from the gate (or empty).
+/// decays. `in_strengths` is the gradient with respect to the strengths that Mamba derives from the gate; it may be
+/// empty.
 void add_gate_gradients(UsersArrays &found, const UsersArrays &user, Tensor decay, const Numbers &in_logarithms,
                         const Numbers &in_strengths, const Shape &n, const Convention &c) {
   const GateMap gates(user, decay, n, c);

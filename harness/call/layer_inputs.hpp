@@ -2,8 +2,8 @@
 // Converts a user's arrays to a layer's inputs, and the layer's results back to the user's convention: grouped heads,
 // packed texts, scales, norms and gates. Gradients are converted by the chain rule.
 //
-// Here arrays have the layer's names and the layer's order of axes; convention.hpp maps the names and axes of a file to
-// these. h is an array's own number of heads:
+// In this file, arrays have the layer's names and the layer's order of axes; convention.hpp maps a user's names and
+// axes to them. h is an array's own number of heads:
 //   q, k [B,h,T,Dk], v [B,h,T,Dv], beta, alpha [B,h,T], lambda, w [B,h,T,Dk], state [B,H,rows,columns], do [B,H,T,Dv];
 //   dfinal_state has the shape of the state.
 // H is the largest h, and every h divides it. Head i of H uses head i / (H / h), or i % h if the convention interleaves
@@ -57,8 +57,8 @@ const Sequence &sequence_in(const LayerInputs &inputs, size_t text, Sequence &cu
 OutputWeights weights_of(const LayerInputs &inputs, size_t text);
 const OutputWeights &weights_in(const LayerInputs &inputs, size_t text, OutputWeights &cut);
 
-/// Adjoint of sharing heads, [B,H,size] -> [B,heads,size]: head j of the result is the sum over all heads among the H
-/// that use head j of the array.
+/// Adjoint of sharing heads, [B,H,size] -> [B,heads,size]: head j of the result is the sum of those of the H heads that
+/// share head j.
 std::vector<double> summed_over_sharing(std::vector<double> all, size_t B, size_t heads, size_t H, bool interleaved);
 
 /// Results of one text. Gradients of q and k may have key_heads or H heads. An empty text ends in its initial state, so
@@ -93,7 +93,8 @@ UsersArrays in_convention(const Sequence &inputs, const OutputWeights &weights, 
 /// Whether the user's arrays equal the layer's, except that decays may be logarithms.
 bool same_arrays(const UsersArrays &user, const LayerInputs &inputs, const Convention &convention);
 
-/// Names of the arrays whose values, not only their layout, a convention changes before the layer uses them.
+/// Names of the arrays whose values a convention changes before the layer uses them. A change of layout alone does not
+/// count.
 std::vector<std::string> converted(const Convention &convention);
 /// Whether the array is a parameter of a gate or of the skip term. Kernels store these in float32, even if their other
 /// arrays are 16-bit.

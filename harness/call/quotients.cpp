@@ -13,8 +13,8 @@ std::optional<double> OneSided::derivative(double size) const {
 
 namespace {
 
-/// Whether the layer accepts a small step of x along sign * direction: decays must stay in [0,1], and inputs that must
-/// not be negative at or above 0.
+/// Whether the layer accepts a small step of x along sign * direction: decays must stay in [0,1], and inputs that the
+/// layer requires to be non-negative must stay so.
 bool takes(const Variant &variant, Tensor tensor, const std::vector<double> &x, const std::vector<double> &direction,
            double sign) {
   const bool decay = facts_of(tensor).decay,
@@ -78,8 +78,8 @@ OneSided Quotients::along(const Sequence &direction) const {
     const Quad near = (prepared_->at(sign * h, direction) - prepared_->here) / (sign * h),
                far = (prepared_->at(2 * sign * h, direction) - prepared_->here) / (2 * sign * h);
     const double found(2 * near - far); // extrapolated: the second-order term cancels
-    // For a smooth function `near` and `far` differ by h times the second derivative. For x log(x) at 0 they differ by
-    // log 2, about 1/40 of `found`, so that there is no limit.
+    // For a smooth function `near` and `far` differ by h times the second derivative. For x log(x) at 0, whose slope is
+    // infinite, they differ by log 2, about 1/40 of `found`.
     return std::fabs(double(near - far)) <= 1e-6 + 1e-3 * std::fabs(found) ? found : std::nan("");
   };
   return {limit(-1), limit(1)};

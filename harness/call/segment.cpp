@@ -42,7 +42,8 @@ template <class Real> void widen(const Variant &variant, const Params &params, C
   call.o = allocated<Real>("o", steps * width);
 }
 
-/// o[:, :n] += o[:, n:] S^T for a head's state S [n,m] and rows of o of n + m numbers. A unit is a block of steps.
+/// o[:, :n] += o[:, n:] S^T for a head's state S [n,m]; each row of o has n + m numbers. Each `unit` of work is a block
+/// of steps.
 template <class Real> struct Respond {
   Array<Real> o, states;
   int T, n, m, block, blocks;
