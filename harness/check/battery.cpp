@@ -71,7 +71,7 @@ struct Asked {
   Shape shape;
   Recipe recipe;
   bool state = false;
-  std::string label = ""; // in the name, instead of the recipe's
+  std::string label = ""; // in the case's name, in place of the recipe's label
   std::string also = "";  // added to BatteryCase::why
 };
 
@@ -210,7 +210,7 @@ private:
     if (a.state) drawn.inputs.state = plausible_state(variant_, a.shape, params_, seed);
     push(called, why(a, drawn.toned_down), well, std::move(drawn.inputs), seed);
     if (!a.state || in_range(outputs_of(cases_.back().problem))) return true;
-    cases_.pop_back(); // no state of the layer keeps it in the range of the type
+    cases_.pop_back(); // no initial state keeps the outputs in the range of the type
     return false;
   }
 
@@ -256,7 +256,8 @@ private:
 } // namespace
 
 const std::vector<BatteryRow> &battery_rows() {
-  // An orthogonal array of the first five factors, L16(4^5), and five rows that pair these with the other factors.
+  // An orthogonal array of the first five factors, L16(4^5), and five more rows, which pair these factors with the
+  // others.
   static const std::vector<BatteryRow> rows{
       {0, 0, 0, 0, 0, 0, 0, 0}, {0, 0, 3, 1, 0, 1, 1, 0}, {0, 1, 1, 2, 3, 0, 1, 1}, {0, 2, 2, 3, 1, 1, 1, 1},
       {0, 3, 3, 1, 2, 0, 0, 0}, {0, 3, 3, 2, 1, 0, 1, 1}, {1, 0, 1, 1, 1, 1, 0, 1}, {1, 1, 0, 0, 0, 0, 0, 0},

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A set of inputs on which kernels often fail.
 //
-// Lengths (1 and 2; one chunk of 64 or a step less; a step or a few more; many chunks), gates, keys, widths and numbers
-// of heads are crossed in a covering array of strength two: any two values of two of these factors occur together in
-// some case. Each value also occurs with a given state, with beta 0 and 2, and with a w that is not unit. In addition
-// there are a long text, and a prefill followed by a decode step from its final state.
+// Kernels often work in chunks of 64 steps. Lengths (1 and 2; 63 and 64; 65 and 130; 250), gates, keys, widths and
+// numbers of heads are crossed in a covering array of strength two: any two values of two of these factors occur
+// together in some case. Each value also occurs with a given state, with beta 0 and 2, and with a w that is not unit.
+// In addition there are a long text, and a prefill followed by a decode step from its final state.
 #pragma once
 #include "harness/check/precision.hpp"
 #include "harness/check/results.hpp"

@@ -22,7 +22,7 @@ public:
   const PartList &results() const { return results_; }
   const Noise &noise(Precision precision) const; // computed when first asked for
   size_t heads_per_text() const { return size_t(problem_->given.shape.H); }
-  /// Heads per batch entry in this part; its array may share heads.
+  /// Heads per batch entry in this part. They are fewer than H in an array whose heads are shared.
   size_t heads_in(const Part &part) const { return std::max<size_t>(1, part.heads / size_t(problem_->given.shape.B)); }
 
 private:
@@ -45,13 +45,12 @@ using PartNames = std::map<std::string, std::string>;
 
 struct Checked {
   Judgement judgement = Judgement::undecided;
-  std::string reason;                   // if undecided: what could not be decided and why
-  std::vector<Judged> parts;            // in the order of the reference
-  PartNames names;                      // of the parts in `parts` and in `not_checked`
-  std::vector<std::string> not_checked; // parts of the reference that the candidate lacks
-  std::vector<std::string> inexact;     // the user's arrays whose types cannot represent their numbers
-  std::vector<std::array<double, 3>>
-      by_step;                        // o by ranges of steps that double: first step, one past the last, worst error
+  std::string reason;                         // if undecided: what could not be decided and why
+  std::vector<Judged> parts;                  // in the order of the reference
+  PartNames names;                            // of the parts in `parts` and in `not_checked`
+  std::vector<std::string> not_checked;       // parts of the reference that the candidate lacks
+  std::vector<std::string> inexact;           // the user's arrays whose types cannot represent their numbers
+  std::vector<std::array<double, 3>> by_step; // worst error of o in ranges of doubling length: first step, end, error
   std::vector<std::string> diagnosis; // the nearest known mistake, or two that explain the candidate equally well
   std::string where;                  // where the error is located
   bool right() const { return judgement == Judgement::right; }

@@ -70,8 +70,8 @@ bool nearer(const PartList &candidate, const PartList &made, const PartList &rig
   });
 }
 
-/// Noise of a part of the mistake's results: the effect of disturbed inputs on it, but at least the definition's noise
-/// and one spacing.
+/// Noise of a part of the mistake's results: the effect of disturbed inputs on this part, but at least the definition's
+/// noise, and at least the distance of neighbouring numbers of the type.
 PartNoise own_noise(const Part &made, const std::vector<PartList> &disturbed, const PartNoise &definition,
                     Precision precision) {
   PartNoise noise{made.name, Numbers(made.heads * made.rows, 0.0), precision};

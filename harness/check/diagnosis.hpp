@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which known mistake explains a wrong candidate.
 //
-// Every mistake of the catalogue is made on purpose, in float64. It explains the candidate if all parts (outputs,
-// state, gradients) agree with the mistake's results within the limits for a correct kernel. The noise is that of the
-// mistake's results on disturbed inputs. The nearest mistake, in units of that noise, is reported.
+// Every mistake of the catalogue is made on purpose, in float64. A mistake explains the candidate if all parts
+// (outputs, state, gradients) agree with the mistake's results within the limits for a correct kernel. The noise in
+// these limits is measured with the mistake made on disturbed inputs. The nearest mistake, in units of this noise, is
+// reported.
 #pragma once
 #include "harness/check/check.hpp"
 #include "harness/check/mistakes.hpp"

@@ -23,7 +23,8 @@ struct HeadErrors {
   }
 };
 
-/// Errors of a head, row by row: error(i) is the error of element i; told(row, ratio) receives each row's ratio.
+/// Errors of a head, row by row: error(i) is the error of element i; told(row, ratio) receives each row's ratio of
+/// error to noise.
 template <class Error, class Told>
 HeadErrors head_errors(const Part &reference, const PartNoise &noise, size_t head, const Error &error,
                        const Told &told) {

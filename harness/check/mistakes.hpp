@@ -19,8 +19,8 @@ struct Made {
 struct Misread {
   std::string what;
   std::function<Sequence()> inputs; // as misread, in the given shapes
-  /// The chain rule: turns the gradient with respect to the misread inputs into that of the given ones. Null: the
-  /// identity.
+  /// The chain rule: turns the gradient with respect to the misread inputs into the gradient with respect to the given
+  /// inputs. Null: the identity.
   std::function<void(Sequence &gradient)> chain = nullptr;
 };
 

@@ -194,10 +194,10 @@ void add_squares(Numbers &sums, const Part &a, const Part &b, bool all, size_t f
 /// - A number x_t of step t scales a contribution to o_t, so the terms of its gradient have the size of do_t o_t / x_t.
 /// - dq_t has further terms: do_t v_t and do_t o_t, the parts of the score's gradient, times the largest key seen. dk_t
 ///   has do_t v_t times q_t.
-/// - Kernels sum the gradients of the decays' logarithms over the later steps of the chunk; so they do for w, which is
-///   a rotation in some layers.
-/// - Where outputs are weighted means, a decay or beta scales the sum and its weight alike. The terms of a decay then
-///   cancel at every later step that the decay reaches, and those of beta at the step of this beta.
+/// - Kernels sum the gradients of the decays' logarithms over the later steps of the chunk. They sum the gradient of w
+///   in the same way, because w is a rotation in some layers.
+/// - Where outputs are weighted means, a decay or beta scales the weighted sum and the sum of weights alike. Then the
+///   terms of a decay cancel at every later step that the decay reaches, and the terms of beta_t cancel at step t.
 void add_cancelled_terms(Noise &noise, const CheckCase &problem, const PartList &definition, Precision precision,
                          int chunk) {
   const Shape &n = problem.given.shape;
@@ -206,7 +206,7 @@ void add_cancelled_terms(Noise &noise, const CheckCase &problem, const PartList 
                 scores = row_squares(problem.given.v, Dv, &problem.weights.o),
                 q = row_squares(problem.given.q, size_t(n.Dk)), k = row_squares(problem.given.k, size_t(n.Dk));
   const double unit = rounding(1, precision), square_unit = unit * unit;
-  const Numbers &beta = problem.given.beta; // scales the score of the key written at its step
+  const Numbers &beta = problem.given.beta; // beta_t scales the score of key t
   const auto strength = [&](size_t row) { return beta.empty() ? 1 : beta[row] * beta[row]; };
   Numbers reached(k.size()); // squared norm of the largest beta_i k_i with i <= t
   for (size_t row = 0; row < k.size(); ++row)
@@ -217,7 +217,7 @@ void add_cancelled_terms(Noise &noise, const CheckCase &problem, const PartList 
     });
     if (part == noise.end() || problem.given[tensor].empty()) continue;
     const bool decay = facts_of(tensor).decay, summed = decay || tensor == Tensor::w;
-    const bool in_factors = decay && !problem.log_gates; // these terms cancel only in a mean, whose divisor decays too
+    const bool in_factors = decay && !problem.log_gates; // in a mean these terms cancel, because its divisor decays too
     const bool mean = problem.variant.traits.repeats == Repeats::mean;
     const double width = width_of(tensor, n);
     const Numbers own = row_squares(problem.given[tensor], size_t(width));

@@ -27,9 +27,9 @@ using Noise = std::vector<PartNoise>;
 
 constexpr int noise_draws = 8;
 
-/// How far rounding moves a number within a chunk. An operand of a product: half a spacing of the type; in TF32 a whole
-/// spacing, since hardware truncates. In float32 and float64: two spacings, because about sixteen operations round, as
-/// a random walk.
+/// How far rounding moves a number within a chunk. A spacing is the distance of neighbouring numbers of the type. In a
+/// 16-bit type, an operand of a product moves by half a spacing; in TF32, by a whole spacing, since hardware truncates.
+/// In float32 and float64 a number moves by two spacings: about sixteen operations round it, as a random walk.
 double rounding(double x, Precision precision);
 
 /// Copy number `draw` (0, 1, ...) of the problem with disturbed inputs. If the problem consists of some heads of

@@ -45,9 +45,9 @@ private:
 
 /// x rounded to the nearest number of the type, ties to even; infinity beyond its largest.
 double rounded(double x, Precision precision);
-/// The type that arrays are stored in: f32 for tf32, otherwise itself.
+/// The type that arrays are stored in: f32 for tf32, otherwise the type itself.
 Precision storage_of(Precision precision);
-/// The arithmetic of a run in this type and with these products.
+/// The arithmetic of a run whose arrays have type `real` and whose products have precision `math`.
 Precision precision_of(Real real, Math math);
 
 } // namespace recollect

@@ -45,8 +45,8 @@ struct Place {
   long head, row, column;
 };
 constexpr Place nowhere{-1, -1, -1};
-/// The named arrays (tensors, or "state") as a kernel reads them that takes the number for each place from
-/// source(place) in the same array. If source(place) is `nowhere`, the number is `edge`.
+/// The named arrays (tensors, or "state"), misread: the kernel finds at each place the number that belongs at
+/// source(place) of the same array, or `edge` if source(place) is `nowhere`.
 Misread gathered(const CheckCase &problem, const std::vector<std::string> &names, const std::string &what,
                  std::function<Place(Place)> source, double edge = 0);
 

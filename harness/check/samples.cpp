@@ -20,8 +20,8 @@ struct Place {
 
 constexpr int few = 8; // sequences this short get milder extremes, so that outputs do not vanish
 
-/// One step in eight has each of the unusual norms. In short sequences every second step has an unusual norm, which
-/// depends on the head.
+/// Each of the unusual norms occurs at one step in eight. In short sequences every second step has an unusual norm,
+/// which depends on the head.
 double key_norm(const Place &at, bool large) {
   const double most = !large ? 1 : at.steps < few ? 30 : at.head % 2 ? 1e3 : 1;
   const double odd[] = {1e-3, most, 0};

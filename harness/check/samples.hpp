@@ -12,13 +12,13 @@ struct Recipe {
     gaussian, // N(0,1) in every channel, also of queries: typical of attention
     repeated, // the same unit key at every step, plus noise of size `spread`: most ill-conditioned
     norms, // norms 1 (most), 0, 1e-3 and, in every second head, 1e3; sequences of fewer than 8 steps have 30, not 1e3
-    small_norms // as norms, but without 1e3 and 30
+    small_norms // like `norms`, but without 1e3 and 30
   } keys = unit;
   enum Gates {
-    whole_range, // three of four in (0.9, 1), the rest in (0, 1); 1 - 10^-4u, u uniform
-    exact,       // half of them 1, some 0, the rest as above; all are 0 at step 63, 64 or 65, depending on the head
+    whole_range, // three of four as `gentle`; the rest in (0, 1): 1 - 10^-4u, u uniform in (0, 1)
+    exact,       // half of them 1, some 0, the rest as `gentle`; 0 at step 63, 64 or 65, depending on the head
     strong, // the logarithms of any 64 steps sum to less than -88: evenly, or (every second head) within eight steps
-    rates,  // at 12 of 16 steps -log alpha grows with the head, from 0 to 16 (to 2 if T < 8); at the rest as in gentle
+    rates,  // at 12 of 16 steps -log alpha grows with the head, from 0 to 16 (to 2 if T < 8); else as `gentle`
     tiny,   // 10^-u with u uniform in (0, 6) at every fourth step, the rest in (0.9, 1)
     gentle  // in (0.9, 1): 1 - 10^-u, u uniform in (1, 4)
   } gates = whole_range;
@@ -37,10 +37,10 @@ struct Drawn {
   std::string toned_down; // what was changed in the recipe to make the layer stable; "" if nothing
   bool stable;            // false: the layer is unstable even with the mildest recipe
 };
-/// Like draw(), with a milder recipe if the layer is unstable, that is, if in the first 256 steps outputs or state of
-/// the float64 definition exceed `largest`, or a thousand times the largest value times 1 + |q| |k|. Changes are tried
-/// in this order: beta below 1, no key of norm 1e3, unit w, unit keys, gentle gates; first each alone, then the first
-/// two together, the first three, and so on.
+/// Like draw(), with a milder recipe if the layer is unstable. Unstable means that within the first 256 steps an output
+/// or a state of the float64 definition exceeds `largest`, or exceeds 1000 max|v| (1 + max|q| max|k|). Changes are
+/// tried in this order: beta below 1, no key of norm 1e3, unit w, unit keys, gentle gates; first each alone, then the
+/// first two together, the first three, and so on.
 Drawn draw_stable(const Variant &variant, const Shape &shape, const Params &params, const Recipe &recipe,
                   std::uint64_t seed, double largest = 1e30);
 

@@ -20,8 +20,8 @@ PartList computed(const CheckCase &problem, const Form &form, Real real, Math ma
   return as_results(problem, std::move(output), backward(problem.variant, problem.given, run, problem.weights));
 }
 
-/// Why no kernel could store the correct result: the first of `found` whose reference exceeds the type's largest
-/// number; else "". States and gradients of gates are float32.
+/// Why no kernel could store the correct result: names the first part of `found` whose reference exceeds the type's
+/// largest number. "" if there is none. States and gradients of gates are float32.
 std::string beyond_range(const PartList &reference, const PartList &found, Real real) {
   if (real != Real::f16) return ""; // the other types have float32's range
   for (const char *name : {"o", "dq", "dk", "dv", "dw"}) {

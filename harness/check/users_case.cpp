@@ -19,7 +19,7 @@ template <class Work> auto about(const std::string &path, const Work &work) {
   }
 }
 
-/// Runs `check`, whose messages begin with the layer's name of an array; the user's name precedes it: "g (alpha)
+/// Runs `check`, whose messages begin with the layer's name of an array. Puts the user's name in front: "g (alpha)
 /// holds".
 template <class Check> void in_users_names(const Convention &convention, const Check &check) {
   try {

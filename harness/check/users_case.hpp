@@ -59,8 +59,8 @@ std::vector<TypedArray> typed_inputs(const UsersCase &problem, Precision precisi
 /// Inputs whose type cannot hold their numbers exactly.
 std::vector<TypedArray> inexact_inputs(const UsersCase &problem, Precision precision);
 
-/// Results as parts in the layer's order, one list per text. The gradients of parameters are in the last list; it is
-/// the only list if the texts are not packed.
+/// Results as parts in the layer's order, one list per text. If texts are packed, one more list at the end has the
+/// gradients of parameters; if not, the only list has them.
 std::vector<PartList> parts_by_text(const UsersArrays &results, const LayerInputs &inputs, const Variant &variant);
 
 } // namespace recollect

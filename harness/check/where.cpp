@@ -57,7 +57,8 @@ std::optional<Pattern> group_pattern(const std::vector<Row> &rows, const char *o
                  [found, group](const Row &row) { return found.count(group(row.head)) > 0; }};
 }
 
-/// Patterns over steps: a single step, all steps from a step on or before a step, all steps with one remainder.
+/// Patterns over steps: a single step; all steps from some step on, or before some step; all steps of the same residue
+/// modulo some number.
 void add_steps(std::vector<Pattern> &all, const std::vector<Row> &rows, size_t T) {
   size_t begin = T, end = 0;
   for (const Row &row : rows)

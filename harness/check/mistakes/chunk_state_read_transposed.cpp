@@ -5,7 +5,7 @@
 namespace recollect::mistakes {
 namespace {
 
-/// Applies the change S^T - S to q_t times the decays since the chunk's start.
+/// Adds (S^T - S) x_t to o_t, where x_t is q_t times the decays since the chunk's start.
 void exchange_inter_chunk_part(Part &o, const CheckCase &problem, int length) {
   const Shape &n = problem.given.shape;
   const size_t T = size_t(n.T), D = size_t(n.Dk), H = n.heads();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// S_t = S_{t-1} diag(lambda) + beta (v - S_{t-1} k) k^T, lambda missing in the error, is RWKV-7's state
-// with beta |k|^2 along k / |k| and beta v
+// lambda is missing in the error: S_t = S_{t-1} diag(lambda) + beta (v - S_{t-1} k) k^T. RWKV-7 has the same state if
+// it erases along k / |k| with strength beta |k|^2 and writes beta v.
 #include "harness/check/remake.hpp"
 #include "harness/core/registry.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// S_t = alpha S_{t-1} + beta (v - S_{t-1} w) k^T, alpha missing in the error, is the rule with beta / alpha and alpha v for
-// beta and v; w is the erase key, k itself in the gated delta rule
+// alpha is missing in the error: S_t = alpha S_{t-1} + beta (v - S_{t-1} w) k^T. The correct rule has the same state if
+// beta / alpha replaces beta and alpha v replaces v. w is the erase key; in the gated delta rule w = k.
 #include "harness/check/remake.hpp"
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// the 16 bits of a float16 number, 5 of its exponent, read as those of bfloat16, 8 of its exponent
+// the 16 bits of a float16 number, which has 5 bits of exponent, are read as bfloat16, which has 8
 #include "harness/check/remake.hpp"
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// log alpha_t >= -5 for a gate that may be smaller
+// log alpha_t is clamped to at least -5, although gates may be smaller
 #include "harness/check/remake.hpp"
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dL/d log alpha = alpha dL/dalpha: the factor is missing, or applied although dL/dalpha is asked for
+// the factor alpha in dL/d log alpha = alpha dL/dalpha is missing, or is applied although dL/dalpha is asked for
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// a gate of 0 has no finite logarithm; its sum is guarded, and nothing is erased
+// the logarithm of a gate of 0, -inf, is replaced by 0, so that nothing is erased
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

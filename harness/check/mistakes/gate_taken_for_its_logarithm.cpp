@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// exp(alpha_t) for alpha_t: the factor goes where the kernel wants a logarithm
+// exp(alpha_t) in place of alpha_t: the factor is passed where the kernel expects a logarithm
 #include "harness/check/remake.hpp"
 #include <cmath>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dx of one batch entry for all, as for a shared tensor whose sum over the batch was lost
+// every batch entry gets dx of the same entry, as if x were shared by the batch and the sum over it were forgotten
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

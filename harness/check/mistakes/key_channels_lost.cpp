@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// k_j = 0, or q_j = 0, for channels j from 64 on, say
+// k_j = 0, or q_j = 0, for all channels j from some channel on, such as 64
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

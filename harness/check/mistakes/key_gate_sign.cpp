@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dk, dv with exp(G_i + G_j) for exp(G_i - G_j): the key's sum of log gates has the wrong sign
+// dk and dv have exp(G_i + G_j) in place of exp(G_i - G_j): G_j, the key's sum of log gates, has the wrong sign
 #include "harness/check/remake.hpp"
 #include <cmath>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// log(alpha_t) for alpha_t: the logarithm goes where the kernel wants the factor
+// log(alpha_t) in place of alpha_t: the logarithm is passed where the kernel expects the factor
 #include "harness/check/remake.hpp"
 #include <cmath>
 

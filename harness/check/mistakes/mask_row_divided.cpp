@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// o_t = S_{t/r} q_t: the kernel divides the row by r, as if the queries of r heads were packed into rows
+// o_t = S_{t/r} q_t: the kernel divides the query's row number by r, as if the rows held the queries of r heads in turn
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// do [B,H,T,D] read as though it lay there as [B,T,H,D]
+// do [B,H,T,D] is read as if its layout were [B,T,H,D]
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

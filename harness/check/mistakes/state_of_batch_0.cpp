@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// the final states of batch entry 0, or of head 0, for all
+// every batch entry returns the final states of entry 0, or every head that of head 0
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

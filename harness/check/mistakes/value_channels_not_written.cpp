@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// o_i = 0, and rows i of the state, for channels i from 64 on, say
+// o_i and row i of the state are 0 for all channels i from some channel on, such as 64
 #include "harness/check/remake.hpp"
 #include <cmath>
 
