@@ -24,7 +24,7 @@
 //                                              or 2 if the next chunk is copied meanwhile. After a team's first chunk
 //                                              the scratch also holds the state
 //
-// An algebra that carries by reading and is elementwise needs no state_passing(). Optional members:
+// If carries_by_reading and elementwise are both true, state_passing() is not needed. Optional members:
 //
 //   places                  true: place(head, at) is the address of element `at` in the layer's state, so that the
 //                           thread that passes an element through the chunks also loads and stores it
@@ -90,7 +90,7 @@ using PassesInOutput =
     decltype(Passed<A>::algebra.chunk_output(Passed<A>::team, Passed<A>::chunk, Passed<A>::summary, Passed<A>::before,
                                              Passed<A>::after, Passed<A>::algebra.reading(Passed<A>::stack)));
 
-/// Whether the algebra has what Expression, one of the above, uses.
+/// Whether the algebra has the members that Expression, one of the templates above, uses.
 template <template <class> class Expression, class A, class = void> constexpr bool has = false;
 template <template <class> class Expression, class A>
 constexpr bool has<Expression, A, std::void_t<Expression<A>>> = true;

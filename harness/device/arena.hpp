@@ -39,7 +39,8 @@ private:
 };
 
 /// Hands out one team's scratch memory piece by piece. Without memory it only measures how much the same requests need.
-/// The pointers that it then returns are invalid but not null, because some requests depend on that.
+/// The pointers that it then returns are invalid but not null, because some requests depend on whether a pointer is
+/// null.
 template <class Real> struct Stack {
   Real *base = nullptr;
   size_t used = 0; // reals

@@ -13,7 +13,8 @@ namespace recollect {
 
 /// Lets idle OpenMP threads sleep instead of spin, unless the user chose OMP_WAIT_POLICY. On a machine shared with
 /// other work a spinning team waits out whole time slices at every barrier. The OpenMP runtime reads its settings
-/// before main, so this starts the program again with the variable set; it returns if that fails. Call first in main.
+/// before main, so this function starts the program again with the variable set. Returns if there is nothing to do, or
+/// if that fails. Call first in main.
 void let_idle_threads_sleep(char **argv);
 
 /// Starts Kokkos and finalises it on destruction; must live while anything is computed. Kokkos starts once per process,

@@ -28,7 +28,8 @@ template <class Work> double best_seconds(const Work &work) {
   return best;
 }
 
-/// Numbers between -1 and 1. Products of equal numbers take less power and might run faster than real ones.
+/// Numbers between -1 and 1. Products of equal numbers would draw less power, and might run faster, than products in
+/// use.
 KOKKOS_INLINE_FUNCTION double scattered(size_t i) {
   std::uint64_t x = i * 0x9E3779B97F4A7C15u + 1;
   x ^= x >> 31, x *= 0xBF58476D1CE4E5B9u, x ^= x >> 29;
@@ -99,7 +100,8 @@ size_t beyond_caches() {
 
 using Doubles = Kokkos::View<double *, Execution>;
 
-/// A large array that is kept until the end, because touching fresh memory is many times slower than writing.
+/// A large array that is kept until the end, because the first write to fresh memory is many times slower than later
+/// ones.
 const Doubles &large_array() {
   static Doubles kept;
   if (!kept.is_allocated()) {

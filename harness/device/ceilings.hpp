@@ -18,9 +18,9 @@ struct Ceilings {
   /// The highest of these rates; a rate of 0 if none was measured.
   Ceiling best(const std::string &of) const;
   double bytes_per_second() const { return best("bytes").per_second; }
-  /// Rate of matrix products in this precision. Exact float32 may also be three TF32 products (tile/cuda.hpp), if that
-  /// is faster. For bf16 and f16 arrays: of bf16 products, which tensor cores compute at the same rate as f16, else of
-  /// float32.
+  /// Rate of matrix products in this precision. An exact float32 product may be computed as three TF32 products
+  /// (tile/mma_cuda.hpp), if that is faster. For bf16 and f16 arrays: the rate of bf16 products, which tensor cores
+  /// compute as fast as f16 products; without tensor cores, the rate of float32 products.
   double flops_per_second(Real real, Math math) const;
   /// Keeps the higher rate of each kernel and size.
   void improve(const Ceilings &others);

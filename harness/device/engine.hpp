@@ -2,7 +2,7 @@
 // Runs a layer with a state over a sequence, chunk by chunk. An algebra (algebra.hpp) computes one chunk in three
 // phases: chunk_local, state_passing, chunk_output. The engine runs them in a *schedule*:
 //
-//   streaming     One team per head goes through its chunks; the state never leaves it. For many heads.
+//   streaming     One team per head goes through the head's chunks and keeps the state. For many heads.
 //   three_phase   chunk_local of all chunks in parallel, then state_passing along the chunks, then chunk_output of
 //                 all chunks in parallel. For few heads and long sequences, and on GPUs. Stores a summary and a state
 //                 per chunk; a long sequence is processed in windows of chunks, which bound this memory.

@@ -9,8 +9,9 @@
 
 namespace recollect::math::host {
 
-/// Constants of exp for a type: integers of the same size; `whole`, 1.5 * 2^mantissa, whose last bit has the value 1;
-/// the range of arguments; ln 2 in two parts, the first so short that its products with exponents are exact.
+/// Constants of exp for a type: integers of the same size; `whole`, 1.5 * 2^mantissa, around which numbers of the type
+/// lie 1 apart; the range of arguments; ln 2 in two parts, the first so short that its products with exponents are
+/// exact.
 template <class Real> struct ExpConstants;
 template <> struct ExpConstants<float> {
   using Integer = std::int32_t;
@@ -57,7 +58,8 @@ template <class Real, class X, class Integers, class Words> struct ExpSteps {
 
 #if defined(__AVX512F__) && !defined(__CUDACC__) // nvcc does not know these intrinsics
 /// AVX-512 does each step in one or two instructions, which saves fourteen of thirty. min and max of a NaN and a number
-/// return the second argument. Masked intrinsics, because g++ 12 warns of uninitialised registers in others.
+/// return the second argument. The intrinsics are the masked ones, because g++ 12 warns of uninitialised registers in
+/// the others.
 template <class Integers, class Words> struct ExpSteps<float, float __attribute__((vector_size(64))), Integers, Words> {
   using X = float __attribute__((vector_size(64)));
   using K = ExpConstants<float>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a layer declares its forms, each part by its name:
+// How a layer declares its forms:
 //
 //   v.forms = {definition([](const auto &call) { recurrent(call); }),
 //              fast("chunked", chunked<float>, chunked<double>)
@@ -48,7 +48,7 @@ public:
     form_.exact = false;
     return *this;
   }
-  /// Approximates from the whole sequence, later steps included.
+  /// Outputs depend on later steps too, because the form approximates from the whole sequence.
   FormBuilder &not_causal() {
     form_.causal = false;
     return *this;

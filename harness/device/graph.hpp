@@ -17,7 +17,7 @@ public:
   using Key = std::vector<std::uintptr_t>;
 
   /// Work that allocates, frees or waits needs the host and cannot be recorded. So the work is run directly until one
-  /// run has not needed the host. While a Kokkos tool is loaded it is always run directly, because tools see nothing
+  /// run has done none of these. While a Kokkos tool is loaded it is always run directly, because tools see nothing
   /// inside a graph.
   void operator()(const Key &key, const std::function<void()> &work);
   /// Whether the last call launched a graph.

@@ -60,8 +60,8 @@ constexpr bool on_cuda = false;
 /// Calls piece(loop, begin, end) over pieces of 0 ... n - 1, on the threads of the CPU.
 void on_host_threads(const std::string &label, size_t n, const void *loop, Piece piece);
 
-/// f(i) for i < n, independently. On the CPU Kokkos gets the same functor for every f, because its templates take
-/// longer to compile than most loops.
+/// f(i) for i < n, independently. On the CPU every f reaches Kokkos through one functor type, because Kokkos's
+/// templates take longer to compile than most loops.
 template <class F> void parallel_loop(const std::string &label, size_t n, const F &f) {
   if constexpr (on_host)
     on_host_threads(label, n, &f, [](const void *loop, size_t begin, size_t end) {

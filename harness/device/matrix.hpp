@@ -25,7 +25,8 @@ template <class Real> RECOLLECT_FUNCTION Matrix<Real> transposed(const Real *dat
   return {data, 1, width};
 }
 
-/// Which elements count: element (i, j) if j < end(i) = first + step i, clamped to [0, width]. step >= 0.
+/// Says which elements of a matrix count: (i, j) counts if j < end(i) = first + step i, clamped to [0, width]; step is
+/// not negative.
 struct Staircase {
   int first = 1 << 30, step = 0;
   RECOLLECT_FUNCTION int end(int i, int width) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Solves as many steps together as a vector has lanes, one step per lane: vectors hold the same element of the
-// matrices of W consecutive prefixes, and L D L^T factorisation runs in vector arithmetic.
+// Solves W steps together, where W is the number of lanes of a vector. Lane l of a vector holds an element of the
+// matrix of the l-th of W consecutive prefixes, so that the L D L^T factorisation runs in vector arithmetic.
 #include "harness/device/prefix_solve.hpp"
 #include "harness/device/vectors.hpp"
 #include <algorithm>

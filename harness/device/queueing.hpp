@@ -5,7 +5,7 @@
 
 namespace recollect {
 
-/// While one exists, passes queue their kernels and do not wait.
+/// While an object exists, passes queue their kernels and do not wait.
 class Queueing {
 public:
   Queueing() : before_(on_) { on_ = true; }

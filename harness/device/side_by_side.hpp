@@ -6,15 +6,15 @@
 
 namespace recollect {
 
-/// Whether side_by_side(n, ...) runs calls concurrently. It does on a CPU whose Kokkos lets a kernel launch kernels,
-/// which then run on its thread. From Kokkos 4 on, a launch waits until the space's current kernel has ended, so that
-/// such a launch would never return.
+/// Whether side_by_side(n, ...) runs calls concurrently. It does on a CPU with Kokkos before version 4, where a kernel
+/// may launch kernels, which run on the same thread. From Kokkos 4 on, a launch waits until the current kernel has
+/// ended, so that a launch inside a kernel would never return.
 bool runs_side_by_side();
 
-/// Calls call(i) for i < n, each on one thread: kernels that it launches run on that thread, without waiting for
-/// others. Unless runs_side_by_side(), and for n = 1, the calls run one after another, each with all threads. Rethrows
-/// the first exception once the running calls have ended. `call` must allocate arrays with allocated() (transfer.hpp):
-/// on other threads Kokkos cannot fill new arrays with zeros.
+/// Calls call(i) for i < n, each on one thread. Kernels that a call launches run on the call's thread, without waiting
+/// for other threads. Unless runs_side_by_side(), and for n = 1, the calls run one after another, each with all
+/// threads. Rethrows the first exception once the running calls have ended. `call` must allocate arrays with
+/// allocated() (transfer.hpp): on other threads Kokkos cannot fill new arrays with zeros.
 void side_by_side(size_t n, const std::function<void(size_t)> &call);
 
 } // namespace recollect

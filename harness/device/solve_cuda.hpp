@@ -30,7 +30,7 @@ template <class Real> __device__ __forceinline__ void substitute(const Real *L, 
 }
 
 constexpr int solved_columns = 32; // per warp at a time, one per lane
-/// Whether solve_in_warps supports this.
+/// Whether solve_in_warps supports these operands.
 template <class Real>
 __device__ bool solves_in_warps(int n, int columns, const Real *L, std::ptrdiff_t ldl, const Real *X) {
   constexpr int pack = 16 / sizeof(Real);

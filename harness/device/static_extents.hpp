@@ -4,11 +4,11 @@
 // takes two thirds of the time.
 //
 // An algebra opts in by two members: has_sizes(size) says whether a call has these chunks and widths, and
-// set_sizes(size, kind) sets them on the device, as constants that the compiler knows. Further members: kind() < kinds
-// are variants that are compiled separately, e.g. by how a state decays. all_precisions says whether float64 and
-// reduced-precision products are compiled too, or only exact float32, which then also serves calls that allow reduced
-// precision. static_steps(kind) is the chunk length, if not 64. reads_alone(kind) says whether the scratch of the read
-// phase leaves no space for a second team.
+// set_sizes(size, kind) sets them on the device, as constants that the compiler knows. Further members: kind(), a
+// number below `kinds`, selects one of the variants that are compiled separately, e.g. by how a state decays.
+// all_precisions says whether float64 and reduced-precision products are compiled too, or only exact float32, which
+// then also serves calls that allow reduced precision. static_steps(kind) is the chunk length, if not 64.
+// reads_alone(kind) says whether the scratch of the read phase leaves no space for a second team.
 //
 // Optional: `threads` per team in all phases, or reading_threads in the read phase; reading_teams, how many reading
 // teams share a multiprocessor; static_extents_only, if the algebra supports only these sizes.

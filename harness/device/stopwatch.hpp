@@ -20,7 +20,7 @@ struct Pass {
 /// is read before and after. On other backends a sample is one pass, timed by the host's clock.
 class Stopwatch {
 public:
-  /// `make` is called once per set of buffers; a pass reads and writes `bytes` of them. Runs passes to warm up.
+  /// `make` is called once per set of buffers. `bytes` is what a pass reads and writes. Runs passes to warm up.
   Stopwatch(const std::function<Pass()> &make, double bytes);
   ~Stopwatch();
   Stopwatch(const Stopwatch &) = delete;

@@ -11,7 +11,7 @@ struct Team {
   int rank = 0, size = 1;
   Math math = Math::exact; // precision of tile::gemm
 
-  /// Everything that the team's threads wrote before is visible to all of them after.
+  /// What any thread of the team wrote before the barrier is visible to all of its threads after the barrier.
   KOKKOS_FUNCTION void barrier() const {
 #if __CUDA_ARCH__ >= 800
     asm volatile("cp.async.wait_all;" ::: "memory"); // asynchronous copies that tile::stage started

@@ -42,7 +42,7 @@ template <int N> __device__ bool within(int i0, int m, int j0, int n) {
   return (m % height == 0 && n % (8 * N) == 0) || (i0 + height <= m && j0 + 8 * N <= n);
 }
 
-/// Whether some rows of a block exclude terms that others include.
+/// Whether some rows of a block exclude terms that other rows include.
 template <class Real> __device__ bool masked(const Product<Real> &x, int i0) {
   return x.given.end(i0, x.k) < x.given.end(i0 + height - 1, x.k);
 }
@@ -118,7 +118,8 @@ template <class Real> struct Scaled {
   }
 };
 
-/// A block's results from only the terms that count (Product::given). In the others A is zero, but B may be infinite.
+/// A block's results from only the terms that count (Product::given). In the other terms A is zero, but B may be
+/// infinite.
 template <class Real, class Out>
 __device__ __noinline__ void scalar_fallback(int lane, int i0, int m, int j0, int n, Product<Real> first,
                                              Product<Real> second, Out out) {
@@ -188,7 +189,7 @@ __device__ __forceinline__ void in_blocks(const Team &team, int m, int n, const 
 }
 
 /// Like in_blocks(), in the team's precision. Inlined, so that the compiler knows the operands' layout and keeps it in
-/// registers. Returns false, and does nothing, if a team's precision is known only at run time and not exact.
+/// registers. Returns false, and does nothing, if the team's precision is known only at run time and is not exact.
 template <class Out>
 __device__ __forceinline__ bool in_line(const Team &team, int m, int n, const Product<float> &first,
                                         const Product<float> &second, const Out &out) {
@@ -227,7 +228,8 @@ __device__ __forceinline__ void gemm(const AnyTeam &team, int m, int n, float al
   const Scaled<float> out{alpha, beta, C, ldc};
   if (!in_line(team, m, n, first, second, out)) coarse_gemm(team, m, n, first, second, out);
 }
-/// Not inlined: it takes long enough to hide the call, and halves the compile time of kernels.
+/// Not inlined: a float64 product takes so long that the cost of a call does not matter, and kernels compile in half
+/// the time.
 __device__ __noinline__ inline void gemm(Team team, int m, int n, double alpha, Product<double> first,
                                          Product<double> second, double beta, double *C, std::ptrdiff_t ldc) {
   in_blocks<Float64>(team, m, n, first, second, Scaled<double>{alpha, beta, C, ldc});

@@ -13,7 +13,7 @@
 
 namespace recollect::fragments {
 
-using Sum = tile::cuda::Results<float>; // 16 x 8: (lane / 4 + 8 r, lane % 4 * 2 + e) in x[2 r + e]
+using Sum = tile::cuda::Results<float>; // 16 x 8 results: row lane / 4 + 8 r, column lane % 4 * 2 + e is x[2 r + e]
 
 struct Bf16 {
   using Element = __nv_bfloat16;
@@ -29,7 +29,7 @@ struct Exact {
 };
 template <class Op> using Element = typename Op::Element;
 template <class Op> constexpr bool is_narrow = sizeof(Element<Op>) == 2;
-template <class Op> constexpr int pad = 8; // elements: 16 bytes of 16-bit rows, 32 bytes of float32 rows
+template <class Op> constexpr int pad = 8; // elements: 16 bytes of a 16-bit type, 32 bytes of float32
 
 __device__ __forceinline__ float widened(float x) { return x; }
 __device__ __forceinline__ float widened(__nv_bfloat16 x) { return __bfloat162float(x); }
@@ -58,12 +58,13 @@ template <> __device__ __forceinline__ float2 unpacked<__half>(std::uint32_t two
   return __half22float2(*reinterpret_cast<const __half2 *>(&two));
 }
 
-/// 16 rows x 16 terms of the sum. Narrow types: in the layout of mma. Wide: [term / 8][row half][term pair]; of every
-/// eight terms a lane has two, lane % 4 * 2 and the next.
+/// First operand: 16 rows x 16 terms of the sum. 16-bit types have the layout of mma. In float32, a lane's x[g][r][e]
+/// is row lane / 4 + 8 r, term 8 g + lane % 4 * 2 + e.
 template <class Op, bool narrow = is_narrow<Op>> struct A16 { std::uint32_t x[4]; };
 template <class Op> struct A16<Op, false> { float x[2][2][2]; };
 template <> struct A16<Exact, false> { std::uint32_t high[2][4], low[2][4]; }; // split once, used for many columns
-/// 16 terms x 16 columns. Narrow: [column / 8][term / 8]. Wide: [column / 8][term / 8][term pair].
+/// Second operand: 16 terms of the sum x 16 columns. In 16-bit types, x[c][g] are terms 8 g ... of columns 8 c ... in
+/// the layout of mma. In float32, a lane's x[c][g][e] is term 8 g + lane % 4 * 2 + e, column 8 c + lane / 4.
 template <class Op, bool narrow = is_narrow<Op>> struct B16 { std::uint32_t x[2][2]; };
 template <class Op> struct B16<Op, false> { float x[2][2][2]; };
 
@@ -257,8 +258,8 @@ __device__ __forceinline__ void multiply_add(const A16<Op> &a, const B16<Op> &b,
   }
 }
 
-/// sums[i] += the product of tile i, with 16 rows and 16 `steps` terms. load(i, s) returns the first operand: tile i,
-/// terms 16 s ... 16 s + 15. The second operand's tile is [term][column] or, if `across`, [column][term].
+/// sums[i] += A_i B for every i < tiles, over 16 `steps` terms. A_i has 16 rows; load(i, s) returns its terms 16 s ...
+/// 16 s + 15. B is `tile`, [term][column] or, if `across`, [column][term].
 template <class Op, int pitch, int steps, bool across, int tiles, int blocks, class Load>
 __device__ __forceinline__ void multiply_add(const Load &load, const Element<Op> *tile, Sum (&sums)[tiles][blocks]) {
 #pragma unroll
@@ -305,7 +306,7 @@ template <class T, int pitch> __device__ __forceinline__ void store(const Sum &s
   }
 }
 
-/// Copies 16 bytes to shared memory, zeros if not valid. Asynchronous: commit, then wait.
+/// Copies 16 bytes to shared memory, or zeros if not `valid`. The copy is asynchronous: commit, then wait.
 __device__ __forceinline__ void copy_16(void *to, const void *from, bool valid) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(std::uint32_t(__cvta_generic_to_shared(to))),
                "l"(from), "r"(valid ? 16 : 0)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks of results are kept in vector registers: R rows of N vectors, with one instance per R and N. A last vector
-// that is not full, and an operand B whose rows are not contiguous, are packed first.
+// Blocks of results are kept in vector registers: R rows of N vectors, with one instance of the code per R and N. A
+// last vector that is not full, and an operand B whose rows are not contiguous, are packed first.
 #include "harness/device/tile/host.hpp"
 #include "harness/device/exp_host.hpp"
 #include "harness/device/vectors.hpp"
@@ -12,7 +12,7 @@ namespace recollect::tile::host {
 namespace {
 
 constexpr int most_vectors = registers == 32 ? 4 : 2;
-/// Rows per block, such that its sums, one row of B and one element of A stay in registers.
+/// Rows per block, such that the block's sums, one row of B and one element of A stay in registers.
 constexpr int most_rows(int vectors) { return std::min((registers - 2 - vectors) / vectors, 14); }
 constexpr int depth = 128; // rows of B packed at a time: with most_vectors they fit into the first-level cache
 

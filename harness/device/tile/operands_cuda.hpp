@@ -43,9 +43,9 @@ __device__ inline void load_pairs_across(std::uint32_t at, std::uint32_t (&x)[4]
                : "r"(at));
 }
 
-/// Loads B for eight terms of the sum. A lane gets terms lane % 4 * 2 and the next, N / 2 pairs of columns at once. `at`
-/// is the address of the first term's row, column lane / 4 * 2. Blocks 2 c and 2 c + 1 then hold alternate columns of
-/// sixteen.
+/// Loads B for eight terms of the sum. A lane gets terms lane % 4 * 2 and lane % 4 * 2 + 1 of N / 2 pairs of adjacent
+/// columns. `at` is the address of the first term in column lane / 4 * 2. Of every 16 columns, block 2 c gets the even
+/// ones and block 2 c + 1 the odd ones.
 template <class Real, int N> __device__ __forceinline__ void load_rows(const Real *at, int pitch, Group<Real, N> &g) {
   struct alignas(2 * sizeof(Real)) Both {
     Real first, second;
@@ -61,8 +61,8 @@ template <class Real, int N> __device__ __forceinline__ void load_rows(const Rea
 /// The column of a lane's first result in a row of block c. The second result is two columns further.
 __device__ inline int column_of(int c, int lane) { return c / 2 * 16 + lane % 4 * 4 + c % 2; }
 
-/// Elements of a block inside the product, for operands in shared memory that are contiguous along the sum (inner) or
-/// along their other index. A lane has terms lane % 4 and lane % 4 + 4 of each eight.
+/// Loads a block that lies wholly inside the product. Its operands are in shared memory, and contiguous along the sum
+/// (a_inner, b_inner) or along their other index. A lane has terms lane % 4 and lane % 4 + 4 of each eight.
 template <class Real, int N, bool a_inner, bool b_inner> struct Whole {
   static constexpr int size = sizeof(Real);
   static constexpr bool blocks = size == 4; // ldmatrix loads rows of four floats
@@ -120,8 +120,8 @@ template <class Real, int N, bool a_inner, bool b_inner> struct Whole {
   }
 };
 
-/// Any block. Past its edges the last row or column is read again and its results are not stored; past the end of the
-/// sum A counts as 0.
+/// Loads any block. Past the product's edges, the last row or column is read again, and the results are not stored.
+/// Past the end of the sum, A counts as 0.
 template <class Real, int N> struct Cut {
   const Real *a[2], *b[N];
   int a_step, b_step, place;

@@ -14,7 +14,8 @@ RECOLLECT_IN_LINE void gemm_to_lower(const AnyTeam &team, int n, int width, Real
   gemm(team, n, n, alpha, product, {}, Real(0), C, ldc);
 }
 
-/// C[n,width] = beta C + alpha A B for a lower triangular A[n,n], of which each row's elements past `given` are not read.
+/// C[n,width] = beta C + alpha A B for a lower triangular A[n,n], of which only the elements that count by `given` are
+/// read.
 template <class Real, class AnyTeam>
 RECOLLECT_IN_LINE void gemm_lower(const AnyTeam &team, int n, int width, Real alpha, const Real *A, std::ptrdiff_t lda,
                                   const Matrix<Real> &B, Real beta, Real *C, std::ptrdiff_t ldc,

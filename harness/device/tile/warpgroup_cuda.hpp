@@ -104,8 +104,8 @@ __device__ __forceinline__ void copy_tile(const CUtensorMap &from, size_t head, 
         : "memory");
 }
 
-/// Describes panels of `rows` rows, from a row that is a multiple of 8 on. The terms of the sum are the rows if `across`
-/// is set, otherwise the columns.
+/// The descriptor of an operand: panels of `rows` rows, read from `tile` on, which is a row whose number is a multiple
+/// of 8. The terms of the sum are the rows if `across` is set, otherwise the columns.
 template <int rows, bool across> __device__ __forceinline__ std::uint64_t describe(const void *tile) {
   constexpr std::uint64_t swizzle_128 = std::uint64_t(1) << 62, eight_rows = std::uint64_t(1024 >> 4) << 32,
                           next_panel = std::uint64_t(across ? rows * 128 >> 4 : 1) << 16;
