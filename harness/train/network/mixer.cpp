@@ -8,7 +8,7 @@
 namespace recollect::train {
 namespace {
 
-/// Of the functions for both types that a Form or a Vjp has, the one for Real.
+/// A Form or a Vjp has one function for each type. Returns the one for Real.
 template <class Real, class Kernels> const auto &of_type(const Kernels &kernels) {
   if constexpr (std::is_same_v<Real, float>)
     return kernels.f32;

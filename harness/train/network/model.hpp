@@ -39,7 +39,8 @@ public:
   Learned get() const;
 
   Judged judge(const Texts &texts);
-  /// Computes the gradient of the loss with respect to all parameters. Input error if that of the mixer is not finite.
+  /// Computes the gradient of the loss with respect to all parameters. Input error if the mixer's gradient is not
+  /// finite.
   Judged differentiate(const Texts &texts);
   Numbers gradient() const;
 

@@ -17,12 +17,12 @@ template <class Real> struct Projected {
   std::string weights;
   bool convolved, gate;
   int heads, width;       // number of heads, width of one head
-  Array<Real> raw, given; // input of the last function, and its output, which the mixer gets
+  Array<Real> raw, given; // raw: input of the last function; given: its output, which the mixer gets
 };
 
 /// What a block keeps for the backward pass.
 template <class Real> struct Block {
-  Array<Real> x, middle, normed, hidden, active; // x: input of the mixer's norm; middle: of the MLP's norm
+  Array<Real> x, middle, normed, hidden, active; // x: input of the mixer's norm; middle: input of the MLP's norm
   Array<Real> mixed, convolved, raw_read, read;  // mixed: norm of x; read: mixer's output, raw_read: before its norm
   std::vector<Projected<Real>> projected;
   std::unique_ptr<Mixing<Real>> mixing;
