@@ -29,13 +29,14 @@ template <class... Each> struct ExtentsTable {
 using AllExtents = ExtentsTable<Extents<32, 32>, Extents<64, 64>, Extents<96, 96>, Extents<128, 128>, Extents<192, 192>,
                                 Extents<128, 256>, Extents<256, 256>>;
 using FewExtents = ExtentsTable<Extents<64, 64>, Extents<128, 128>, Extents<256, 256>>;
-/// Extents of the kernels for Hopper's warpgroups. These kernels are faster even where they need more padding.
+/// Extents of the kernels for Hopper's warpgroups. These kernels are faster than those for single warps, even where
+/// they need more padding.
 using HopperExtents = ExtentsTable<Extents<64, 64>, Extents<128, 128>, Extents<128, 256>, Extents<256, 256>>;
 using HopperGradientExtents = ExtentsTable<Extents<64, 64>, Extents<128, 128>>;
 
 using Softmax = FixedKernel<float, Kind::softmax>;
 
-/// The kernel's type in the compiled tensor-core code.
+/// Converts a kernel to the type for which tensor-core code is compiled.
 template <class Kernel> const Kernel &compiled(const Kernel &kernel) { return kernel; }
 inline const Softmax &compiled(const Softmax &kernel) { return kernel; }
 template <Kind kind> ChosenKernel<float> compiled(const FixedKernel<float, kind> &kernel) {

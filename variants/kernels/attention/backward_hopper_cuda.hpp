@@ -89,7 +89,7 @@ private:
     warpgroup::Barrier own_full, full[stages], read[stages];
   };
 
-  /// Which tiles a step uses, and whether they have been used before an even or odd number of times.
+  /// Which tiles a step uses, and the parity of the number of times that they have been used before.
   struct Stage {
     int at = 0, parity = 0;
     __device__ __forceinline__ void advance() {

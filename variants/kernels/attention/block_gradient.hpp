@@ -7,7 +7,7 @@
 //   p_ti = l_ti,                 dz_ti = slope_ti dp_ti                         otherwise
 //
 // with l_ti the logit or unnormalised weight of z_ti = q_t . k_i, and slope_ti its derivative. A kernel has the methods
-// in online_softmax.hpp and also these, where l is the value that it returned for the pair:
+// in online_softmax.hpp and also these, where l is the value that the kernel's operator() returned for the pair:
 //   KOKKOS_FUNCTION Real slope(size_t head, int t, int i, Real z, Real l) const;
 //   static constexpr bool steady = true;   if the slope is the same for all pairs
 // If logits also depend on gates, the object `gates` receives dz of every block and sums the gates' gradients from it

@@ -4,11 +4,11 @@
 //
 //   e_i = du_i - sum_{t>i} p_ti beta_t e_t,   dv_t = alpha_t e_t,   dalpha_t = v_t . e_t,   dbeta_t = -e_t . overlap_t
 //
-// where overlap_t = sum_{i<t} p_ti u_i is an attention to earlier keys, with w as queries and u as values. Its backward
-// pass, with the output gradient -beta_t e_t, the gradient of overlap_t, gives the gradient of w and one part of the
-// gradient of k; the other part is from the outputs o_t. The e_i are computed from the last chunk to the first. Later
-// chunks contribute to du by a matrix product; then (I + A)^T e = du is solved within the chunk, with A of
-// delta_former.hpp.
+// where overlap_t = sum_{i<t} p_ti u_i is an attention to earlier keys, with w as queries and u as values. The gradient
+// of overlap_t is -beta_t e_t. From this output gradient, the attention's backward pass computes the gradient of w and
+// one part of the gradient of k; the other part is from the outputs o_t. The e_i are computed from the last chunk to
+// the first. Later chunks contribute to du by a matrix product; then (I + A)^T e = du is solved within the chunk, with
+// A of delta_former.hpp.
 #pragma once
 #include "harness/device/tile/transposed.hpp"
 #include "variants/kernels/attention/backward.hpp"
@@ -156,7 +156,8 @@ template <class Real> struct EraseGradients {
   }
 };
 
-/// Takes u, and e, which holds du on entry. Writes the gradients of v, alpha, beta and w, and adds to that of k.
+/// Takes u, and e, which holds du on entry. Writes the gradients of v, alpha, beta and w, and adds to the gradient of
+/// k.
 template <class Real, class Kernel>
 void write_vjp(const std::string &label, const BackwardCall<Real> &back, const Kernel &kernel, const Array<Real> &u,
                const Array<Real> &e) {

@@ -67,8 +67,8 @@ __device__ __forceinline__ float exp2_of(float x) {
   return y;
 }
 
-/// Factor that turns a kernel's argument into an exponent of 2: the product q . k if logits are proportional to it,
-/// else the logit. Never 0, because 0 times the -infinity of a masked pair is NaN.
+/// The online softmax works on the products q . k if logits are proportional to them, else on the logits. This factor
+/// turns either into an exponent of 2. It is never 0, because 0 times the -infinity of a masked pair is NaN.
 template <class Kernel> __device__ __forceinline__ float exponent_scale(const Kernel &kernel) {
   if constexpr (is_proportional<Kernel>)
     return kernel.factor == 0 ? 1e-30f : kernel.factor * log2_e;

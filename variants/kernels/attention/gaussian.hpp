@@ -37,8 +37,8 @@ template <class Real> Array<Real> squared_lengths(const Call<Real> &call, const 
   return squares;
 }
 
-/// From the inner product: |q - k|^2 = |q|^2 + |k|^2 - 2 q.k. Returns the logit of a normalised kernel, or the kernel's
-/// value.
+/// Computes the kernel from the inner product, by |q - k|^2 = |q|^2 + |k|^2 - 2 q.k. Returns the logit if `as_logit`,
+/// else the kernel's value.
 template <class Real, bool as_logit> struct GaussianByProduct {
   Real bandwidth;
   int T;

@@ -19,8 +19,9 @@ struct Basis {
       for (int b = a; b < Dk; ++b, ++at) out[at] = out[a] * out[b];
   }
 
-  /// Converts weighted means of y_a f, for any f and the monomials y_a of y, to those for the monomials of y - z.
-  /// `constant` is the mean of f. Inputs are `from` numbers apart, and outputs are `to` numbers apart.
+  /// Converts the weighted means of y_a f, where y_a are the monomials of y and f is any function, to the means of y'_a
+  /// f, where y'_a are the monomials of y - z. `constant` is the mean of f. Inputs are `from` numbers apart, and
+  /// outputs are `to` numbers apart.
   template <class Real>
   KOKKOS_FUNCTION void move_origin(const Real *z, Real constant, const Real *in, int from, Real *out, int to) const {
     for (int c = 0; c < Dk; ++c) out[c * to] = in[c * from] - z[c] * constant;
@@ -82,8 +83,8 @@ template <class Real> struct SolveBlock {
   Array<Real> q, k, v, o;
   static constexpr int most = 64; // keys read at a time
 
-  /// N [n,n], P [n,n], R [n,Dv], P' [n,Dv], ybar [n], xbar [n], vbar [Dv], z [Dk]; X [most,n], p [most], W [most,n],
-  /// V [most,Dv].
+  /// Scratch of a team: N [n,n], P [n,n], R [n,Dv], P' [n,Dv], ybar [n], xbar [n], vbar [Dv], z [Dk]; X [most,n], p
+  /// [most], W [most,n], V [most,Dv].
   void place(Stack<Real> &s) const {
     const size_t n = basis.size();
     s.take((2 * n + 1) * (n + Dv) + n + basis.Dk + most * (2 * n + 1 + Dv));

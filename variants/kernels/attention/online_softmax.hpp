@@ -99,7 +99,8 @@ template <class Real, class Value> KOKKOS_FUNCTION Real row_max(int n, int lane,
   constexpr int bundle = on_host ? 64 / sizeof(Real) : 1;
   const auto larger = [](Real a, Real b) { return a > b ? a : b; };
   Real best[bundle];
-  for (int l = 0; l < bundle; ++l) best[l] = Kokkos::reduction_identity<Real>::max(); // value(0) may not be own
+  // value(0) may belong to another thread.
+  for (int l = 0; l < bundle; ++l) best[l] = Kokkos::reduction_identity<Real>::max();
   int j = lane * bundle;
   for (; j + bundle <= n; j += lanes * bundle)
     for (int l = 0; l < bundle; ++l) best[l] = larger(value(j + l), best[l]);

@@ -4,8 +4,8 @@
 //   A_ti = 1/H sum_h beta^h_t kappa1(k^h_i, w^h_t),   u^h_t = alpha^h_t v^h_t - sum_{i<t} A_ti u^h_i
 //
 // so that heads with the same keys and values are one memory with H lookups into it. delta_former.hpp treats A like any
-// other kernel, with step sizes of 1. Let e^h_t be the gradient of u^h_t (delta_former_backward.hpp), and a_ti 1/H
-// times the gradient of A_ti. Then
+// other kernel, with step sizes of 1. Let e^h_t be the gradient of u^h_t (delta_former_backward.hpp), and let a_ti be
+// the gradient of A_ti divided by H. Then
 //
 //   a_ti = -1/H sum_h e^h_t . u^h_i,   dbeta^h_t = sum_i a_ti kappa1(k^h_i, w^h_t)
 //   dz^h_ti = a_ti beta^h_t slope^h_ti,   dw^h_t = sum_i dz^h_ti k^h_i,   dk^h_i += sum_t dz^h_ti w^h_t

@@ -219,8 +219,8 @@ template <class Real> struct SumOfBranches {
   }
 };
 
-/// Adds to a row's gradient those of the selected branch, and of the compressed branch, which reads the mean of the
-/// row's block.
+/// Adds to a row's gradient the contribution of the selected branch, and that of the compressed branch, which reads the
+/// mean of the row's block.
 template <class Real> struct AddBlocks {
   MeansOfBlocks set;
   Rows<Real> means, selected, out;

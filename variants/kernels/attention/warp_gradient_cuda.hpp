@@ -44,8 +44,8 @@ struct WarpGradient {
   __host__ __device__ size_t units() const { return size_t(own_heads()) * blocks(); }
 
 protected:
-  /// The head and the first row of a unit, and the other side's rows from `begin` on that form a visible pair with one
-  /// of the unit's rows. If the unit's rows are keys, the other side has the queries of `group` heads.
+  /// The head and the first row of a unit. `begin` is the first row of the other side that forms a visible pair with a
+  /// row of the unit. If the unit's rows are keys, the other side has the queries of `group` heads.
   struct Block {
     size_t head;
     int first, begin, per_head,

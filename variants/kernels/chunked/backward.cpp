@@ -33,7 +33,7 @@ Gradients<Number> gradients_of(const BackwardCall<float, Stored> &back, int keys
   return g;
 }
 
-/// The gradients with all arrays in padded rows. Those of a normalised sum are in padded rows already
+/// The gradients with all arrays in padded rows. The output gradient of a normalised sum already has padded rows
 /// (differentiate_division).
 template <class Stored>
 Gradients<Stored> in_padded_rows(const CallSettings &call, Gradients<Stored> g, chunked::PaddedRows &rows) {
@@ -89,7 +89,7 @@ void run_channels(const std::string &label, const CallSettings &call, const Grad
   rows.write(label);
 }
 
-/// For a normalised sum: the gradients of its sums and weights, in padded rows, from a forward pass.
+/// For a normalised sum: runs a forward pass, and returns the gradients of the sums and of the weights, in padded rows.
 Array<float> through_division(const std::string &label, const BackwardCall<float> &back,
                               const GatedRecurrence<float> &in, const GatedRecurrenceGradient<float> &d) {
   Call<float> call = back.call;

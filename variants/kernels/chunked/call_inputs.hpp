@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sizes of a call, and what the rules have in common, as the kernels' Inputs (problem.hpp).
+// Fills the kernels' Inputs (problem.hpp) with a call's sizes, and with the arrays that all rules have.
 #pragma once
 #include "harness/device/device.hpp"
 #include "variants/kernels/chunked/problem.hpp"

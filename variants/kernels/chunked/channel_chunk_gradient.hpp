@@ -5,9 +5,9 @@
 //   dv_i = dS D(C,i) k_i + sum_{t>=i} scale A(t,i) do_t
 //
 // The gradients of keys, queries and decays depend only on P(t,i) = scale do_t . v_i, Y_t = scale do_t S, Z_i = v_i dS
-// and, for each channel, <dS,S>, the inner product of the two columns. Y, Z and <dS,S> are first passed from the chunk
-// to its sub-blocks of 16 steps. For sub-block c, let K(c)_i be the keys decayed to its end, Q(c)_t the queries decayed
-// from its start, and w(c) the product of its decays:
+// and, for each channel, <dS,S>, the inner product of the channel's columns of dS and S. Y, Z and <dS,S> are first
+// passed from the chunk to its sub-blocks of 16 steps. For sub-block c, let K(c)_i be the keys decayed to its end,
+// Q(c)_t the queries decayed from its start, and w(c) the product of its decays:
 //
 //   Y_t <- w(c) Y_t + sum_{i in c} P(t,i) K(c)_i      for the sub-blocks c before step t's, first to last
 //   Z_i <- w(c) Z_i + sum_{t in c} P(t,i) Q(c)_t      for the sub-blocks c after step i's, last to first
@@ -285,7 +285,7 @@ template <class Op, class Stored_> struct ChannelValueGradient {
   }
 };
 
-/// Scratch of channel_gradients() in Element<Op>; the next function: in float32.
+/// How many elements of scratch channel_gradients() needs; the next function says how many float32 numbers.
 template <class Stored> std::size_t channel_scratch(const Inputs<Stored> &in) {
   const std::size_t K = in.kept_keys(), V = in.kept_values();
   return in.chunks() * (2 * V * K + chunk * (2 * K + chunk));

@@ -43,7 +43,6 @@ private:
 
   /// Calls f(t) for t = begin ... n-1; down(): in reverse. On a GPU the loops are unrolled, so that arrays indexed by t
   /// stay in registers.
-  /// in registers.
   template <class F> RECOLLECT_IN_LINE void up(int begin, const F &f) const {
     if constexpr (on_host) {
       for (int t = begin; t < n; ++t) f(t);

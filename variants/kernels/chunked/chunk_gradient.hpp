@@ -268,7 +268,7 @@ struct ChunkGradient : ChunkStage<Op, Stored, Dk_, Dv_> {
 
     Keys erased; // erase_t x_t
     if constexpr (erases) {
-      Scores dL, A, L; // - dy_t . e_i; q_t . k_i, k_t . k_i
+      Scores dL, A, L; // dL: - dy_t . e_i; A: q_t . k_i; L: k_t . k_i
       stream_panels(ring, value_panels, load_solved, [&](int, unsigned char *buffer) {
         const E *const solved = element(buffer);
         add_written(solved, solved + narrow_panel, dL);

@@ -78,7 +78,7 @@ template <class Op, class Stored, int Dk, int values, bool erases, bool channels
     for (int nth = 0; nth < slices; ++nth) {
       if (nth * slice >= K) break;
       if (nth > 0) {
-        __syncthreads(); // all warps have read the last slice
+        __syncthreads(); // all warps have read the previous slice
         load_keys(nth * slice);
         fragments::wait_for_copies<0>();
       } else {

@@ -40,7 +40,8 @@ void add_erase_gradient(const Array<Real> &alpha, const Array<Real> &beta, const
 }
 
 /// Gradients of decay_first(back.call): writes the arrays of d, and back.d.q, v and state. If r and p are one array, it
-/// receives the sum of their gradients. A layer's function that makes `in` from back.call makes d from back.d.
+/// receives the sum of their gradients. A layer makes d from back.d with the same function that makes `in` from
+/// back.call.
 template <class Real>
 void decay_first_vjp(const std::string &label, const BackwardCall<Real> &back, const DecayFirst<Real> &in,
                      const DecayFirst<Real> &d) {

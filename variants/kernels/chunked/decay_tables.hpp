@@ -71,7 +71,7 @@ template <bool before = false>
 __device__ __forceinline__ void apply_decay(int first, bool decays, const DecayTables &decay, Sum (&scores)[blocks],
                                             float (&factor)[2]) {
   const int lane = threadIdx.x % 32, place = lane % 4 * 2,
-            last = lane / 4 - before; // the last step of its block that is read
+            last = lane / 4 - before; // the last step that the row reads, counted in the row's block
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
     const int own = first / block + r;

@@ -26,7 +26,7 @@ template <class Real> bool solves_ahead(const Call<Real> &call) {
 /// Arrays that a forward pass saves.
 template <class Real> struct SavedRule {
   ChunkStates<Real> starts = {};
-  Array<Real> X = {}; // [B,H,T,F+V] W, or erase_t D(t-1,0) r_t if state passing solves; then the errors
+  Array<Real> X = {}; // [B,H,T,F+V] F columns of W or, if state passing solves, erase_t D(t-1,0) r_t; V of errors
 };
 
 template <class Number> struct DeltaRuleAlgebra {
@@ -46,7 +46,7 @@ template <class Number> struct DeltaRuleAlgebra {
   SavedRule<Real> saved = {}; // without X only the states are saved, in the layer's layout [V,F]
 
   struct Summary {
-    Real *X;       // [N,F+V], N writes: W and U, or their right-hand sides; finally e_t for U. Null: rows of saved.X
+    Real *X;       // [N,F+V], N writes: W and U, or their right-hand sides; finally W and e_t. Null: rows of saved.X
     Real *L;       // [N,N], if state passing solves
     Real *ends;    // [N,F] D(C,i) p_i, unless no decay is given
     Real *carried; // [1 or F] D(C,0)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The gradients of delta_rule_backward.hpp, as an algebra for the engine (harness/device/engine.hpp). The forward pass
 // (SavedRule) saves the states at the chunks' starts, the errors, and W = (I + L)^{-1} (erase_t D(t-1,0) r_t) if it
-// computed W. If it did, state passing is dS_0 = ... - W^T dE, and the solve for dY is chunk-local. If one key reads
-// and writes (r = p = k), its gradient is the sum of both.
+// computed W. If W is saved, state passing is dS_0 = ... - W^T dE, and the solve for dY is chunk-local. If one key
+// reads and writes (r = p = k), its gradient is the sum of both.
 #pragma once
 #include "harness/device/tile/called.hpp"
 #include "variants/kernels/chunked/delta_rule_algebra.hpp"
@@ -26,7 +26,7 @@ template <class Number> struct DeltaRuleAdjoint {
   int decays = in.alpha.extent(0) ? 1 : 0; // 1: one number per step, 0: none
 
   struct Summary {
-    Real *dE;      // [C,V] A^T dO, after state passing also the term from dS_C; dY, if state passing solves
+    Real *dE;      // [C,V] A^T dO; after state passing dE or, if state passing solves, dY
     Real *added;   // [F,V] sum of (D(t,0) q_t) do_t^T
     Real *flipped; // [C,C] L (tile::flip)
     Real *ends;    // [C,F] D(C,i) p_i, if there are decays

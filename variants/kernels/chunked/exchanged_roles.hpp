@@ -69,7 +69,8 @@ template <class Real> void exchanged_roles(const std::string &label, const Call<
         errors(i) = beta(step) * (k(i) - read);
       });
   copy(call.state, transposed(call, x.state, int(m), int(n)));
-  x.q = u, x.v = errors, x.state = M; // u stands for the queries: their gradient does not depend on them
+  // u is a stand-in for the queries: the gradient of the queries does not depend on their values.
+  x.q = u, x.v = errors, x.state = M;
   BackwardCall<Real> sum{x, x};
   sum.d.o = call.q, sum.d.v = reads, sum.d.state = filled(call, M.extent(0), Real(0));
   gated_recurrence_vjp(label, sum, {int(n), u, u, {}, lambda}, {call.o, next}); // `reads` and `next` are overwritten

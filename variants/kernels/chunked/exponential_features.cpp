@@ -52,8 +52,8 @@ template <class Real> struct LargestToOne {
   }
 };
 
-/// The same sum, with decays, y and x computed first for all steps. Overwrites the logs of the keys with y, unless the
-/// call must keep them and the state's running maxima.
+/// The layer's sum as a gated recurrence; decays, y and x are computed first for all steps. Overwrites the logs of the
+/// keys with y, unless the call must keep them and the state's running maxima.
 template <class Real>
 GatedRecurrence<Real> exponential_sum(const std::string &label, const Call<Real> &call, const Features<Real> &logs,
                                       bool keep) {

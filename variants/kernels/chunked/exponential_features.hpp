@@ -6,9 +6,9 @@
 //   S_t = S_{t-1} diag(e^{peak_{t-1} - peak_t}) + v_t y_t^T,   y_t = e^{l(k_t) - peak_t},   z_t alike with the value 1
 //   o_t = S_t x_t / (z_t . x_t),   x_t = e^{l(q_t) + peak_t - c_t},   c_t the largest element of l(q_t) + peak_t
 //
-// Every exponent is at most 0, and the divisor is at least 1, because the term of c_t's channel is. Hence nothing
-// overflows, and terms that underflow are negligible. The sums of Katharopoulos et al. are S_t and z_t times
-// diag(e^{peak_t}). State: Dv + 2 rows of F columns, first S, then z, then peak.
+// Every exponent is at most 0, and the divisor is at least 1, because the term of the channel that attains c_t is at
+// least 1. Hence nothing overflows, and terms that underflow are negligible. The sums of Katharopoulos et al. are S_t
+// and z_t times diag(e^{peak_t}). State: Dv + 2 rows of F columns, first S, then z, then peak.
 #pragma once
 #include "variants/kernels/attention/attention.hpp"
 #include "variants/kernels/chunked/feature_map.hpp"

@@ -39,7 +39,7 @@ template <class Stored> Segments segments_of(const Inputs<Stored> &in, const Rul
   if (rule.erases) return {};
   return chunked::segments_of(in, rule.lambda, Execution().cuda_device_prop().multiProcessorCount);
 }
-/// Whether the states of a decayed sum stay on the chip, and nothing is saved.
+/// Whether the states of a decayed sum stay on the chip, so that nothing is saved.
 template <class Op, class Stored> bool keeps_states(const Inputs<Stored> &in, const Rule &rule) {
   return !rule.erases && !rule.lambda && chunked::keeps_states<Op>(in, segments_of(in, rule));
 }

@@ -126,7 +126,8 @@ struct GateTable {
       passed[thread] = sum;
     }
     __syncthreads();
-    if (thread < chunk) { // passed becomes, for each quarter, what all later rows leave at its end
+    // `passed` becomes, for each quarter, the sum over all later rows, decayed to the quarter's end.
+    if (thread < chunk) {
       float sum = of(chunk, thread);
       for (int b = 3; b >= 0; --b) {
         const float own = passed[b * chunk + thread];

@@ -15,7 +15,7 @@ template <class Stored> std::size_t groups_at_a_time(const Inputs<Stored> &in) {
   const std::size_t groups = std::size_t(in.B) * in.key_heads, chunks = in.chunks() / groups; // chunks of a group
   return chunks == 0 ? groups : std::min(groups, (enough + chunks - 1) / chunks);
 }
-/// Numbers of scratch (Gradients::terms).
+/// How many numbers of scratch the groups need (Gradients::terms).
 template <class Stored> std::size_t scratch_of_groups(const Inputs<Stored> &in) {
   const std::size_t heads = in.H / in.key_heads;
   return heads == 1 ? 0 : 2 * groups_at_a_time(in) * heads * in.T * in.Dk;

@@ -97,7 +97,7 @@ private:
   Kokkos::Array<std::size_t, most> each_, ends_;
 };
 
-/// The width of rows of numbers of `bytes` bytes after padding to a multiple of 16 bytes.
+/// The width to which a row is padded, so that its size is a multiple of 16 bytes. A number has `bytes` bytes.
 inline int padded_width(int width, int bytes) { return (width * bytes + 15) / 16 * 16 / bytes; }
 
 /// The arrays of a pass, in rows that start at multiples of 16 bytes. Each function returns the given array if its rows
@@ -116,14 +116,14 @@ public:
   bool normalised() const { return normalised_; }
   bool pads() const { return K_ != Dk_ || V_ != Dv_; }
 
-  /// The copy of an input [rows,Dk]; the next function: of an input [rows,Dv].
+  /// The copy of an input [rows,Dk]. The next function returns the copy of an input [rows,Dv].
   template <class Number> const Number *keys(const Number *array, std::size_t rows) {
     return input(array, rows, Dk_, K_);
   }
   template <class Number> const Number *values(const Number *array, std::size_t rows) {
     return input(array, rows, Dv_, V_, normalised_ ? one : 0);
   }
-  /// The copy of a result [rows,Dk]; the next function: of a result [rows,Dv].
+  /// The copy of a result [rows,Dk]. The next function returns the copy of a result [rows,Dv].
   template <class Number> Number *keys_of_result(Number *array, std::size_t rows) {
     return result(array, rows, Dk_, K_);
   }

@@ -20,11 +20,12 @@ template <int parts> struct WarpPlace {
       : row(thread / 32 / parts * 16), part(thread / 32 % parts), lane(thread % 32) {}
   /// The row of the result to which x[2 r] and x[2 r + 1] belong.
   __device__ int row_of(int r) const { return row + lane / 4 + 8 * r; }
-  /// In the warp's nth group of 16 columns, the thread's first column in columns 0 ... 7 (h = 0) or 8 ... 15 (h = 1).
+  /// The thread's first column in one half of the warp's nth group of 16 columns: in columns 0 ... 7 if h = 0, in
+  /// columns 8 ... 15 if h = 1.
   __device__ int column(int nth, int h) const { return (part + parts * nth) * 16 + 8 * h + lane % 4 * 2; }
 };
 
-/// A warp's results: 16 rows, and every `parts`-th group of 16 of `columns` columns.
+/// A warp's results: 16 rows and, of `columns` columns, every `parts`-th group of 16.
 template <int columns_, int parts_> struct RowsOfSums {
   static constexpr int columns = columns_, parts = parts_, groups = (columns / 16 + parts - 1) / parts;
   Sum x[groups][2];

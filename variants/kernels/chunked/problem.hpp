@@ -89,7 +89,8 @@ template <class Stored> struct Inputs {
   /// Position of chunk `unit` = 0 ... chunks() - 1, in the order of saved arrays.
   __device__ ChunkOfHead chunk_of_head(std::size_t unit) const {
     const int each = packed ? packed_chunks : chunks_of_text();
-    const int head = int(unit / each), nth = int(unit % each); // `head`: unless packed, text * H + the head in its text
+    // head is the head's number in its text, plus text * H unless texts are packed.
+    const int head = int(unit / each), nth = int(unit % each);
     const int text = packed ? chunk_texts[nth] : head / H;
     const HeadOfText h = head_of_text(text, packed ? head : head % H);
     const int first = (nth - (packed ? chunk_starts[text] : 0)) * chunk, left = h.steps - first;

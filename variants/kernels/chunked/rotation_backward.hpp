@@ -26,7 +26,7 @@ template <class Real> struct TurnGradientBack {
 /// One channel of a head, from the first step to the last.
 template <class Real, class Phase> struct TurnForth {
   Features<Real> in, d_turned, d_in;
-  Array<Real> state, d_state, d_phase; // both states are those at the start; d_phase [B,H,T,F], empty: not wanted
+  Array<Real> state, d_state, d_phase; // state, d_state: at the sequence's start; d_phase [B,H,T,F], empty: not wanted
   int T, rows;
   Phase phase;
   KOKKOS_FUNCTION void operator()(size_t unit) const {

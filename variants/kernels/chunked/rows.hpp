@@ -130,7 +130,7 @@ __device__ __forceinline__ A16<Op> load_a_across_scaled(const Element<Op> *tile,
   }
 }
 
-/// Waits until at most under_way - 1 groups of copies are pending, that is, for the oldest; under_way is at most 4.
+/// Waits for the oldest of `under_way` groups of copies; under_way is at most 4.
 __device__ __forceinline__ void wait_for_oldest(int under_way) {
   if (under_way <= 1)
     fragments::wait_for_copies<0>();

@@ -60,7 +60,7 @@ struct ScanSegments {
   Segments segments;
   const float *start;
   float *end;
-  std::size_t state_stride, size; // numbers between two states of start or end; Dv Dk
+  std::size_t state_stride, size; // state_stride: from one state of start or end to the next; size: Dv Dk
   bool backwards = false;
   KOKKOS_FUNCTION void operator()(std::size_t i) const {
     const std::size_t state = i / size, element = i % size, channel = element % segments.decay_width;

@@ -6,9 +6,9 @@
 //   dE = scale (D . Q K^T)^T dO + diag(D(C,i)) K dS^T                                    delta rules
 //   dS_start = D(C,0) dS + sum_t (scale D(t,0) do_t) q_t^T - dE^T W              the last term for delta rules only
 //
-// A thread block computes `rows` rows of dS, that is, values, of one head of a text or of one of its segments
-// (segments.hpp). Its dS [rows,Dk] stays in registers, in float32. dS is rounded to Element<Op> where it is saved for
-// the chunk's gradients, and where it is multiplied by K.
+// A thread block computes `rows` rows of dS (one per value channel) for one head of a text, or for one segment of the
+// head (segments.hpp). Its dS [rows,Dk] stays in registers, in float32. dS is rounded to Element<Op> where it is saved
+// for the chunk's gradients, and where it is multiplied by K.
 #pragma once
 #include "variants/kernels/chunked/panels.hpp"
 #include "variants/kernels/chunked/rows.hpp"

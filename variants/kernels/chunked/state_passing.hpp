@@ -57,7 +57,7 @@ struct StatePassing {
   Segments segments;
   int stages = 0;                  // buffers of a chunk
   const E *channel_keys = nullptr; // saved by channel_local(), if channels decay separately
-  const float *totals = nullptr;   // each channel's total decay over each chunk, likewise
+  const float *totals = nullptr;   // each channel's total decay over each chunk, also saved by channel_local()
 
   struct Gates { // Gates of a chunk in one warp, two steps per lane.
     float2 alpha{1, 1}, write{1, 1};

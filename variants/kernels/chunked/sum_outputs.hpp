@@ -200,7 +200,7 @@ private:
     const int lane = threadIdx.x % 32, quad = lane % 4;
 #pragma unroll
     for (int b = 0; b < blocks; b += 2) {
-      std::uint32_t pair[4]; // values 0 ... 7, values 8 ... 15 of steps 0 ... 7; both again of steps 8 ... 15
+      std::uint32_t pair[4]; // values 0 ... 7 and 8 ... 15 of steps 0 ... 7; then the same values of steps 8 ... 15
 #pragma unroll
       for (int n = 0; n < 4; ++n)
         pair[n] = detail::transposed(fragments::packed<E>(x[b + n / 2].x[n % 2 * 2], x[b + n / 2].x[n % 2 * 2 + 1]));
@@ -260,9 +260,9 @@ __global__ void __launch_bounds__(SumOutputs<Op, Dk>::threads, 1)
   body(*reinterpret_cast<typename SumOutputs<Op, Dk>::Shared *>(shared));
 }
 
-/// Whether sum_outputs() takes the call. Blocks of 64 values must be enough to occupy the multiprocessors: two blocks
-/// of 32 values would compute the same scores twice. Between 128 and 192 keys, the separate stages would also save
-/// padded states.
+/// Whether sum_outputs() takes the call. There must be enough blocks of 64 values to occupy the multiprocessors. Blocks
+/// of 32 values are not used, because each would compute the same scores again. Between 128 and 192 keys, the separate
+/// stages would also save padded states.
 template <class Op, class Stored> bool keeps_states(const Inputs<Stored> &in, const Segments &segments) {
   return is_narrow<Op> && std::is_same<Stored, Element<Op>>::value && in.Dk < 192 &&
          (segments.count > 1 || values_of_block(in) == 64);

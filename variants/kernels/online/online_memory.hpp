@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memories that are small networks, trained by one gradient step per token (Sun et al. 2024, arXiv:2407.04620). A
 // reading turns the network's last layer y into a read, and the loss 1/2 |read(k) - v|^2 into a gradient e with respect
-// to y. A reading has two backward passes. That of the read computes d_y from d_out, and adds to d_x. That of the
-// gradient e computes d_y and d_v from d_e, and adds to d_k. d_y may be the same array as d_out or d_e.
+// to y. A reading has two backward passes. The backward pass of the read computes d_y from d_out, and adds to d_x. The
+// backward pass of the gradient e computes d_y and d_v from d_e, and adds to d_k. d_y may be the same array as d_out or
+// d_e.
 #pragma once
 #include "harness/device/tile/transposed.hpp"
 

@@ -19,7 +19,7 @@ struct ChunkInWarps {
   /// Tables of products of decays; block: eight steps.
   struct Decay {
     float *own;           // [size] the decay of a step
-    float *inside, *tail; // [size] product over a block's steps up to a step; over the later ones
+    float *inside, *tail; // [size] inside: product over the block's steps up to this step; tail: over its later steps
     float *whole;         // [blocks] product over a whole block
   };
   /// Returns null tables if `decays` is false.
@@ -84,7 +84,8 @@ struct ChunkInWarps {
                                                      Results (&p)[blocks], float (&left)[2]) {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      const int own = at.first / block + r, last = at.inner(); // the row's block, and its place in it
+      // own: the row's block; last: the row's place in this block
+      const int own = at.first / block + r, last = at.inner();
       left[r] = decays ? decay.inside[own * block + last] : 1;
 #pragma unroll
       for (int b = blocks - 1; b >= 0; --b) {

@@ -53,8 +53,8 @@ template <class Real> struct LeastSquaresBlockBack {
     dz = s.take(size_t(C) * F), dd = s.take(C), D = s.take(C), added = s.take(size_t(F) * F);
   }
 
-  /// The block began at step t0 from `start` and ended with P_n. `d` holds the gradient after the block on entry and
-  /// before it on return; its P holds dP + dP^T.
+  /// The block began at step t0 from `start` and ended with P_n. On entry, `d` holds the gradient of the state after
+  /// the block; on return, of the state before the block. d.P is dP + dP^T.
   KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h, int t0, const Solution<Real> &start,
                                   const Real *P, const Solution<Real> &d, const StepGradients<Real> &out) const {
     const int n = block.updates.n, F = h.Dk, V = h.Dv;
@@ -102,7 +102,7 @@ template <class Real> struct LeastSquaresBlockBack {
               [=](int i, int j) { both[size_t(i) * F + j] += added[size_t(i) * F + j] + added[size_t(j) * F + i]; });
     if (out.alpha)
       once(team, [=, *this] {
-        Real sum = at_end; // gradient of D_t of this and the later steps, by the chain rule over alphas
+        Real sum = at_end; // gradient with respect to D_t, through the D of this step and of all later steps
         for (int t = n - 1; t >= 0; --t) {
           sum += dd[t];
           out.alpha[t0 + t] = (t ? D[t - 1] : Real(1)) * sum;
@@ -232,7 +232,7 @@ private:
     const int steps = block_products(team, forgets ? h.alpha + t : nullptr, end - t, back.D);
     return back.block.run(team, h, t, steps, back.D, now.P, h.Dk, now.ST, h.Dv);
   }
-  /// The same; also updates P.
+  /// Like run(), but also updates P.
   KOKKOS_FUNCTION int step(const Team &team, LeastSquaresBlockBack<Real> &back, const Head<Real> &h, int t, int end,
                            const Solution<Real> &now) const {
     const int n = run(team, back, h, t, end, now);
