@@ -8,8 +8,8 @@
 //   uuid      32 hexadecimal digits       words that never repeat                           (S-NIAH-3)
 //
 // With needles > 1 the text has other needles that are not asked for (MK-NIAH-1: 4 numbers). With needles = 0 it is
-// full of them (MK-NIAH-2: numbers, MK-NIAH-3: uuids). `alike` is the inner product of another needle's key and that of
-// the needle asked for, token by token, because needles share all words but their names.
+// full of them (MK-NIAH-2: numbers, MK-NIAH-3: uuids). Needles share all words but their names, so the keys of another
+// needle are similar to those of the needle asked for: token by token, their inner product is `alike`.
 //
 // One row with a needle of 2 tokens in a text of 7 steps (w: haystack words under their own keys x):
 //   t      1      2      3      4      5      6      7
@@ -38,8 +38,8 @@ Needle needle_of(const Params &p) { return p.text("kind") == "uuid" ? Needle{32,
 
 Shape shape_of(const Params &p) { return {p.integer("memories"), 1, p.integer("T"), p.integer("d"), p.integer("d")}; }
 
-/// Writes the needles of memory m that are not asked for over its haystack, in slots other than the one that starts at
-/// `asked`.
+/// Overwrites parts of memory m's haystack with the needles that are not asked for. The slot that starts at `asked` is
+/// left out.
 void hide_other_needles(Problem &problem, const Params &p, std::uint64_t seed, int m, int asked) {
   const Needle needle = needle_of(p);
   const int T = p.integer("T"), d = p.integer("d"), L = needle.tokens;

@@ -10,10 +10,10 @@
 //   o  ->  a     b     -a    a
 //
 // With u_t = v_t - beta sum_i kappa(k_i, w_t) u_i (000 Eq 41), u is (I + beta A)^{-1} v for the adjacency matrix A. So
-// node t holds (-beta)^length times its root's value, and the matrix inverse finds the root at any depth in one pass.
-// In a tree only one path leads to each node, hence nothing cancels (000 Eq 97 in general needs beta = -1). The answer
-// is the root whose value has the larger |inner product| with the read. Only w contains the edges: a variant without
-// the input w does not see the graph.
+// a node at depth n holds (-beta)^n times its root's value, and the matrix inverse finds the root at any depth in one
+// pass. In a tree only one path leads to each node, hence nothing cancels (000 Eq 97 in general needs beta = -1). The
+// answer is the root whose value has the larger |inner product| with the read. Only w contains the edges: a variant
+// without the input w does not see the graph.
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/keys.hpp"
 #include "harness/numerics/random.hpp"

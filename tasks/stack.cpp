@@ -2,8 +2,8 @@
 // Stacks: values are pushed on several stacks, and each pop asks for the most recent value that has not been popped
 // yet.
 //
-// The key of a push is that of its stack and height, so that a later push at the same height writes the same key again.
-// A pop reads that key and writes nothing (v = 0, beta = 0, a spare key x).
+// The key of a push depends only on the stack and the height, so that a later push at the same height writes the same
+// key again. A pop reads that key and writes nothing (v = 0, beta = 0, a spare key x).
 //
 // One row of one stack (p: keys of heights):
 //   t      1      2      3      4      5

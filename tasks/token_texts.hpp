@@ -24,7 +24,7 @@ inline Problem text_problem(const Shape &shape, const std::vector<double> &embed
   return problem;
 }
 
-/// score_reads() without the curves over steps, for texts that are asked at different steps or at one.
+/// score_reads() without the curves over steps, for texts that ask for answers at different steps, or at a single step.
 inline Score score_without_curves(const Params &, const Problem &problem, const Output &output) {
   Score result = score_reads(problem, output);
   result.series.clear();

@@ -16,8 +16,8 @@
 // sum is fitted to z at z = -1, 0, 1, 2 (000 E.2) by least squares of minimum norm. Four groups of exp fit all four
 // points exactly.
 //
-// Shared lookups (000 Eq 111 with separate lookups, as E.4 trains them): beta_t kappa1(k_i, w_t) becomes its mean over
-// the heads, 1/H sum_h beta^h_t kappa1(k^h_i, w^h_t), the same for all heads. A head's beta may be negative.
+// Shared lookups (000 Eq 111 with a lookup w^h from each head, as trained in E.4): all heads use the mean 1/H sum_h
+// beta^h_t kappa1(k^h_i, w^h_t) in place of beta_t kappa1(k_i, w_t). A head's beta may be negative.
 //
 // No finite state: every k and u is kept. Cost of token t: 4 t (Dk + Dv) flops. Chunked form: 000 Appendix D.3. The
 // form `doubling` inverts each chunk's I + A by 000 Eq 99-100 instead of substitution. It consists of matrix products

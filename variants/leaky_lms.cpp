@@ -4,9 +4,9 @@
 //   S_t = alpha_t S_{t-1} + beta_t (v_t - S_{t-1} k_t) k_t^T,   alpha_t = 1 - beta_t lambda_t
 //   o_t = S_t q_t
 //
-// lambda_t is the weight of the penalty. The layer is Gated DeltaNet under (alpha, beta, v) -> (alpha, beta / alpha,
-// alpha v) (003 Eq 38-41).
-// State: Dv x Dk. Cost per token: recurrent 7 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
+// lambda_t is the weight of the penalty. The layer is Gated DeltaNet with beta / alpha in place of beta, and alpha v in
+// place of v (003 Eq 38-41). State: Dv x Dk. Cost per token: recurrent 7 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv)
+// flops, as matrix products.
 #include "variants/kernels/chunked/delta_rule_backward.hpp"
 #include "variants/kernels/chunked/delta_variant.hpp"
 #include "variants/kernels/common/elementwise.hpp"

@@ -24,7 +24,7 @@ namespace {
 
 /// The gain of a step, from |x|^2 and the power of two m by which its key was divided.
 template <class Real> struct Gain {
-  Real share, erase; // 1 / m^2 over 1 / m^2 + d |x|^2, and d over it
+  Real share, erase; // share = (1 / m^2) / (1 / m^2 + d |x|^2), erase = d / (1 / m^2 + d |x|^2)
   KOKKOS_FUNCTION Gain(Real d, Real size, Real square) {
     const Real one = 1 / size / size, sum = one + d * square;
     share = sum > 0 ? one / sum : Real(0), erase = sum > 0 ? d / sum : Real(0); // 0 where d = 0 and 1 / m^2 underflows
@@ -58,8 +58,8 @@ template <class Real> void chunked(const Call<Real> &call) {
   delta_rule("longhorn::chunked", call, as_rule(call, scaled_rows(call, call.k, call.shape.Dk)));
 }
 
-/// m is a constant, because nothing depends on it: dg / dd = (1 / m^2)^2 / (1 / m^2 + d |x|^2)^2 m^2, dg / d|x|^2 = -
-/// g^2, dk = dx / m.
+/// m has no gradient, because the result does not depend on m: dg / dd = (1 / m^2)^2 / (1 / m^2 + d |x|^2)^2 m^2, dg /
+/// d|x|^2 = - g^2, dk = dx / m.
 template <class Real> void backward(const BackwardCall<Real> &back) {
   const Call<Real> &call = back.call;
   const ScaledRows<Real> key = scaled_rows(call, call.k, call.shape.Dk);
@@ -73,7 +73,7 @@ template <class Real> void backward(const BackwardCall<Real> &back) {
       "longhorn::gains", int(call.steps()), width, KOKKOS_LAMBDA(int t, int first, int side) {
         const Real *const x = key.rows.data() + size_t(t) * width, size = key.size(t), gain = rule.erase(t);
         Real *const dx = d_k.data() + size_t(t) * width;
-        const Real square = key.square(t), slope = d_erase(t) + d_write(t) / size; // in g
+        const Real square = key.square(t), slope = d_erase(t) + d_write(t) / size; // gradient with respect to g
         const Real share = Gain<Real>(delta * beta(t), size, square).share * size;
         for (int j = first; j < width; j += side) dx[j] = (dx[j] - 2 * (gain * x[j]) * (gain * slope)) / size;
         if (first == 0) d_beta(t) = delta * (share * slope * share);

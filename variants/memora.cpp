@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memora on a linear memory: the weights are positive with a fixed sum, and each step multiplies them (Behrouz et al.
-// 2025, arXiv:2504.13173, Eq 21 and 27: exponentiated gradients).
+// Memora on a linear memory: the weights are positive with a fixed sum, and each step multiplies every weight by a
+// factor (Behrouz et al. 2025, arXiv:2504.13173, Eq 21 and 27: exponentiated gradients).
 //
 //   e_t = v_t - W_{t-1} k_t
 //   W_t = mass softmax(alpha_t log W_{t-1} + lr beta_t e_t k_t^T)      over all Dv Dk numbers

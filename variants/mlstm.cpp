@@ -94,14 +94,15 @@ template <class Real> struct StabiliseBack {
       const size_t end = h.index * size_t(h.Dv + 2) * h.Dk + size_t(h.Dv + 1) * h.Dk;
       const Real start = h.state[size_t(h.Dv + 1) * h.Dk];
       const auto in_M = [](Real M, Real in_unit) { return unit_of(M) == M ? in_unit : Real(0); };
-      Real slope = d_state(end); // in M_t
+      Real slope = d_state(end); // gradient with respect to M_t
       for (int t = h.T - 1; t >= 0; --t) {
         const size_t at = h.index * h.T + t;
         const Real f = h.alpha[t], i = h.beta[t], before = t > 0 ? of.stabiliser(at - 1) : start, M = of.stabiliser(at),
                    unit = unit_of(M);
         slope -= in_M(M, (of.keep(at) * d_keep(at) + of.add(at) * d_add(at) + d_floor(at) / unit) / unit);
         const bool written = f * before < math::fabs(i);
-        const Real passed = written ? Real(0) : slope, kept = d_keep(at) / unit; // in f M_{t-1}, and in f u_{t-1}
+        // Gradients with respect to f M_{t-1} (passed) and f u_{t-1} (kept).
+        const Real passed = written ? Real(0) : slope, kept = d_keep(at) / unit;
         d_beta(at) = d_add(at) / unit + (written ? (i < 0 ? -slope : slope) : Real(0));
         d_alpha(at) = kept * unit_of(before) + passed * before;
         slope = f * (passed + in_M(before, kept));

@@ -6,8 +6,8 @@
 //
 // SOFT ties queries and keys; pass q = k for that. No finite state. Cost of token t: 2 t (Dk + Dv) flops and t
 // exponentials. The form `nystrom` approximates the kernel through `features` landmarks, means of consecutive keys
-// (gaussian.hpp): 2 m (Dk + m + 2 Dv) flops per token. They come from the whole sequence, so the form is not causal.
-// The exact form is the same layer as skyformer.
+// (gaussian.hpp): 2 m (Dk + m + 2 Dv) flops per token. The landmarks come from the whole sequence, so the form is not
+// causal. The exact form is the same layer as skyformer.
 #include "variants/kernels/attention/gaussian_backward.hpp"
 
 namespace recollect::variants {
