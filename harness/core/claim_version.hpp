@@ -12,8 +12,8 @@ namespace recollect {
 std::string name_in_paper(const Claim &);
 /// Digest of the statement and the expected verdict with its qualifier: 16 hexadecimal digits.
 std::string digest_of(const Claim &);
-/// Which version the statement and verdict are. 0 if the table has no such statement with this verdict: the claim
-/// belongs to another program, or was changed without a new version.
+/// The version of the claim's statement and verdict. 0 if the table does not have them: the claim belongs to another
+/// program, or was changed without a new version.
 int version_of(const Claim &);
 /// "000/snr_exp@3", a permanent name of one statement with one verdict; without "@" if the version is 0.
 std::string address_of(const Claim &);

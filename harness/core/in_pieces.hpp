@@ -37,7 +37,7 @@ template <class Found> std::size_t first_in_pieces(std::size_t n, const Found &f
   return first;
 }
 
-/// `cost` for loops that copy or read one number. It is higher than their time, so that a piece takes a quarter of a
+/// `cost` for loops that copy or read one number. It is higher than the true cost, so that a piece takes a quarter of a
 /// millisecond instead of 50 ms, and a state of a few MiB has several pieces.
 constexpr std::size_t cost_of_copies = 16;
 

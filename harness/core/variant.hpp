@@ -63,8 +63,8 @@ struct Form {
   /// True: the float32 kernels and the 16-bit kernels of `native` take packed texts, and fewer heads of q and k than of
   /// v (Packing). This holds at the shapes that native.takes accepts.
   bool packs = false;
-  /// Set for the definition only. They run it on the CPU, on numbers that count operations, record them, or have 113
-  /// bits.
+  /// These three are set for the definition only. They run the definition on the CPU, on numbers that count operations,
+  /// record operations, or have 113 bits.
   std::function<void(const Call<Counted> &)> counted = nullptr;
   std::function<void(const Call<Taped> &)> taped = nullptr;
   std::function<void(const Call<Quad> &)> quad = nullptr;
