@@ -30,8 +30,8 @@ void explain_claims(std::ostream &out, const Variant &variant);
 
 /// One line per case: what ran, its metrics, its time.
 void print_record(std::ostream &out, const Case &c, const Record &record);
-/// A table per task: every layer at every swept value, with mean and standard error of each metric (names, or "all";
-/// none: the headline), next to chance and ceiling. A table of untuned layers says so.
+/// A table per task: every layer at every swept value, with mean and standard error of each metric, next to chance and
+/// ceiling. `metrics`: names of metrics, or "all"; if empty, the headline. A table of untuned layers says so.
 void print_cells(std::ostream &out, const std::vector<Ensemble> &all, const std::vector<std::string> &metrics = {});
 /// Says why cases were left out, and the remarks on cases: each reason once, with its layers. Failures have separate
 /// lines.
@@ -44,8 +44,9 @@ void print_ranking(std::ostream &out, const std::vector<Ensemble> &all, double b
 void print_facts(std::ostream &out, const Facts &facts);
 void print_facts_json(std::ostream &out, const Facts &facts);
 
-/// One line per case: median with its interval, noise and discarded samples, tokens per second, and the fraction of its
-/// limit that is reached. For a peer also its time over `ours`, the median seconds of the form timed in turn with it.
+/// One line per case: median with its interval, noise and discarded samples, tokens per second, and the limit
+/// (BenchResult::limit) as a fraction of the median. For a peer also its time over `ours`, the median seconds of the
+/// form timed in turn with it.
 void print_bench(std::ostream &out, const BenchResult &result, double ours);
 void print_ceilings(std::ostream &out, const Ceilings &ceilings);
 void print_growth(std::ostream &out, const std::vector<Growth> &fits);

@@ -213,7 +213,7 @@ std::vector<size_t> left_to_train(const std::vector<TrainingRun> &plan, const Tr
   return left;
 }
 
-/// Trains the rest of the plan, `at_once` at a time if the device has memory for them.
+/// Trains the runs `left` of the plan, `at_once` at a time if the device has memory for so many.
 void train_all(const std::vector<size_t> &left, int at_once, const std::vector<TrainingRun> &plan,
                const std::vector<std::string> &labels, TrainingRecord &record, Progress &progress,
                const std::function<void(size_t, const Trained &)> &report) {

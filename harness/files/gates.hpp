@@ -12,9 +12,9 @@ double strength_slope(double x, Strength strength);
 /// The x that gives this beta. For a sigmoid |x| is at most 30: beyond, the sigmoid is 0 or 1 in float32.
 double raw_strength(double beta, Strength strength);
 
-/// The logarithm of a decay, with its derivatives: by_x with respect to the array element x (that with respect to
-/// dt_bias is the same), and by_A with respect to A_log or A. For mamba's gate also the write strength `step` and its
-/// derivative step_by_x.
+/// The logarithm of a decay, with its derivatives: by_x with respect to the array element x (the derivative with
+/// respect to dt_bias is equal to it), and by_A with respect to A_log or A. For mamba's gate also the write strength
+/// `step` and its derivative step_by_x.
 struct Rate {
   double log, by_x, by_A, step = 0, step_by_x = 0;
 };

@@ -12,7 +12,7 @@ namespace recollect {
 struct RecallTextShape {
   int pairs, length, vocabulary;
   int key_tokens = 1;  // 2: keys of two tokens on a grid, so that neither token alone determines the value
-  int updates = 0;     // number of keys that are written again, with a new value, after the pairs; it is the answer
+  int updates = 0;     // number of keys that are written again after the pairs; their new value is the answer
   double power = 0.01; // place g after the pairs holds a query with probability proportional to (g + 1)^(power - 1)
 
   int context() const { return (pairs + updates) * (key_tokens + 1); }  // tokens before the queries

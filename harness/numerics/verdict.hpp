@@ -10,8 +10,7 @@ namespace recollect {
 /// per point, so a ledger of up to 10^4 points raises a false alarm at most once in 10^6 runs.
 constexpr double allowed_standard_errors = 6.47;
 
-// ---- Points: a measurement, a prediction, and the difference allowed
-// -------------------------------------------------
+// Points: a measurement, a prediction, and the difference allowed.
 
 /// Equal in theory; only rounding may make a difference. `conditioning` bounds the rounding error of the computation in
 /// units of float64's eps. It includes the scale of the values; the caller derives it.
@@ -29,8 +28,7 @@ Point at_least_point(double measured, double bound, double tolerance);
 Point at_most_point(const Mean &measured, double bound);
 Point at_least_point(const Mean &measured, double bound);
 
-// ---- Roles
-// ---------------------------------------------------------------------------------------------------------------
+// Roles.
 
 Point as_statement(Point point, const Params &params, std::string label = "");
 Point as_limit(Point point, const Params &params, std::string label = "");
@@ -41,8 +39,7 @@ Point rival_law(Point point, std::string name, double predicted);
 /// A wrong system, measured by the same code and compared with the prediction for the right system.
 Point rival_system(Point point, const Params &params, std::string name);
 
-// ---- Verdicts
-// ------------------------------------------------------------------------------------------------------------
+// Verdicts.
 
 /// The verdict on this point alone. NaN is refuted, except that a rival with a number that is not finite is
 /// inconclusive.

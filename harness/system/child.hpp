@@ -12,9 +12,9 @@ namespace recollect {
 /// of the child is thrown again here. If the child crashes, or takes more than `seconds` of processor time (0: no
 /// limit), this is an input error that begins with `what` ("reading x.h5").
 std::string in_child(const std::string &what, const std::function<std::string()> &work, unsigned seconds = 0);
-/// The same for results of gigabytes, of which no process can hold two copies. In the child `work` sends the result in
-/// pieces. In this process `take` receives the bytes, in pieces of any size, while the child runs. If `work` throws an
-/// Error before its first piece, `take` is not called; an Error after the first piece counts as a crash.
+/// Like in_child() above, but for results so large that no process can hold two copies. In the child `work` sends the
+/// result in pieces. In this process `take` receives the bytes, in pieces of any size, while the child runs. If `work`
+/// throws an Error before its first piece, `take` is not called; an Error after the first piece counts as a crash.
 using Send = std::function<void(std::string_view bytes)>;
 using Receive = std::function<void(void *bytes, std::size_t size)>;
 void in_child(const std::string &what, const std::function<void(const Send &)> &work,
