@@ -38,7 +38,7 @@ inline Sequence normal_sequence(const Shape &shape, std::uint64_t seed, const st
   s.v = normal_matrix(rows, shape.Dv, seed, name + "/values").data;
   return s;
 }
-/// The same with unit queries and keys, beta in (0.1, 1) and lambda in (0.3, 1).
+/// Like normal_sequence(), but with unit queries and keys, beta in (0.1, 1) and lambda in (0.3, 1).
 inline Sequence gated_sequence(const Shape &shape, std::uint64_t seed, const std::string &name) {
   Sequence s = normal_sequence(shape, seed, name);
   normalise_rows(s.q, shape.Dk), normalise_rows(s.k, shape.Dk);
@@ -95,7 +95,7 @@ template <class Step> Output stepped(const Sequence &s, Step step) {
 struct Measured {
   std::vector<double> values;
   double units = 0;
-  /// `factor`: by how much more rounding the reference itself may be wrong.
+  /// `factor` multiplies the bound, for a reference that has larger rounding errors of its own.
   Point against(const std::vector<double> &reference, double factor = 1) const {
     return exact_point(values, reference, units * factor);
   }

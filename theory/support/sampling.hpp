@@ -11,7 +11,7 @@ namespace recollect::theory {
 /// Where samples are cheap, the quick suite detects `fine` too (sample_mean).
 inline double wanted_sensitivity(const Protocol &protocol) { return protocol.full() ? 0.01 : 0.04; }
 
-/// The same, or less if a rival's prediction is near. A rival must be at least 13 standard errors from the right
+/// Like above, but smaller if a rival's prediction is near. A rival must be at least 13 standard errors from the right
 /// prediction: then a point confuses the two at most once in 10^10 runs.
 inline double wanted_sensitivity(const Protocol &protocol, double predicted, const std::vector<double> &rivals) {
   double wanted = wanted_sensitivity(protocol);

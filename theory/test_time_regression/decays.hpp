@@ -19,8 +19,9 @@ inline Vector weights(const Sequence &s, int t, Product product = Product::after
   return weights({s.alpha.begin(), s.alpha.begin() + t + 1}, product);
 }
 
-/// The reads and the last memory of M_t = C_t G_t^{-1}. G_t is gram(t), or a matrix for all t, plus the sum of k k^T over
-/// the sequence, whose pair i has the weight weight(i, t) at step t; C_t is `cross` plus the sum of v k^T.
+/// The reads and the last memory of M_t = C_t G_t^{-1}. G_t is `gram` (a matrix, or a function of t) plus the weighted
+/// sum of k k^T, and C_t is `cross` plus the weighted sum of v k^T. In both sums pair i of the sequence has the weight
+/// weight(i, t).
 template <class Gram, class Weight>
 Output solutions(Sequence s, const Gram &gram, const Dense &cross, const Weight &weight) {
   s.state.clear();

@@ -203,7 +203,8 @@ const std::string source = "003 §5, Eq 55, Fig 2";
 inline std::string over(const Reading &large, const Reading &small, Stretch s) {
   return "ln(loss of " + large.name + " / loss of " + small.name + "), " + name_of(s);
 }
-/// The condition that `large` exceeds `small` by the margin, and two readings of which that must be refuted.
+/// Adds the condition that the loss of `large` exceeds that of `small` by the margin, and a rival: the same statement
+/// about wrong_large and wrong_small, which must be refuted.
 inline void condition(Points &points, const Bench &b, const Reading &large, const Reading &small, Stretch s,
                       double margin, const Reading &wrong_large, const Reading &wrong_small) {
   points.at(b.at(small)).condition(over(large, small, s), b.above(large, small, s, margin));

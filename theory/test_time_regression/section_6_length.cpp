@@ -74,7 +74,7 @@ Claim mqar_t_independence() {
     points.statement("random unit cues: share of right answers at T is that at $T / 8$",
                      Mean{mean_of(lasting).mean, gain.standard_error}, mean_of(brief).mean);
     points.obligation("random unit cues: share at T - share at $T / 8$", at_least_point(gain, 0.03));
-    if (protocol.full() && !protocol.point) // first worse, then better as the counts even out
+    if (protocol.full() && !protocol.point) // recall first falls, then rises as the counts of the cues become equal
       points.obligation("random unit cues: share at $T / 8$ - share at $T / 16$",
                         at_most_point(mean_of(minus(brief, ending(T / 16))), -0.03));
     for (int steps : {T / 8, T}) {

@@ -96,7 +96,7 @@ Sequence steps_of(const Shape &shape, Seed seed) {
 }
 
 /// Gradient descent with momentum and weight decay: S <- eta_t S - size_t grad, W <- keep_t W + S. The gradient is
-/// taken at W + look S.
+/// taken at W + `look` S.
 struct Descent {
   Vector size, keep, eta = {}; // none: 0
   double look = 0;

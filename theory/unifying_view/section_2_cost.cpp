@@ -30,7 +30,7 @@ Sequence sequence_of(const Shape &shape, Seed seed) {
   s.beta.assign(s.shape.T, 1);
   return s;
 }
-/// Each number is tested separately, with one pass each.
+/// Each number is tested by a pass of its own, so large shapes are refused.
 void few_enough(const Shape &s) {
   if (s.T * (s.Dk + s.Dv) > 4096) usage_error("numbers are counted one by one: use T (dk + dv) <= 4096");
 }

@@ -66,7 +66,8 @@ Claim eq22() {
   c.runs({"vla"}), c.takes({real_param("a", 0.6, -1, 1, "$k . x$"), real_param("b", 0.5, -1, 1, "$alpha . x$")});
   c.at({{{"a", 0}, {"b", 1}}, {}, {{"a", -0.3}, {"b", 0.8}}});
   return measure(c, [](Points &points, double a, double b) {
-    // x = e1. So the first component of k is the paper's a = k.x, and that of alpha is its b = alpha.x.
+    // x = e1. So the first component of k is the paper's a = k.x, and the first component of alpha is the paper's b =
+    // alpha.x.
     const double first = std::pow(1 - a * b, 2), second = a * a * (1 - b * b), last = b * b * (1 - a * a),
                  units = 4 * jacobian_units(3); // |J x|^2 <= 4
     if (last < 1e-6) usage_error("the term in question vanishes at b = 0 and at |a| = 1");

@@ -72,7 +72,7 @@ inline Vector layer_reads(const Memories &x, const Reader &r, Seed seed) {
   return reads;
 }
 
-/// The same by dense algebra.
+/// The reads of layer_reads(), computed by dense algebra.
 inline Vector algebra_reads(const Memories &x, const Reader &r, Seed seed) {
   Vector reads;
   const Vector penalties = r.rule == Rule::variational ? penalties_of(x, r, seed) : Vector();

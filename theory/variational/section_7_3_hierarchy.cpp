@@ -14,8 +14,8 @@ Vector state_of(const std::string &layer, const Vector &keys, const Vector &valu
   return forward(find_variant(layer), s).state;
 }
 
-/// |S_T|_F^2 for the values e_1 ... e_T. Row t of S is then what is left of the write of step t. So |S_T|_F^2 is its
-/// mean over independent values of mean 0 and mean square 1. The keys are [heads,T,d].
+/// |S_T|_F^2 for the values e_1 ... e_T. Row t of S is then what is left of the write of step t. So this number equals
+/// the mean of |S_T|_F^2 over independent values of mean 0 and mean square 1. The keys are [heads,T,d].
 Vector left_of_writes(const Vector &keys, int T, int d) {
   const int heads = int(keys.size()) / (T * d);
   const Sequence s = stored({heads, 1, T, d, T}, keys, repeated(Dense::identity(T).data, heads));

@@ -117,7 +117,7 @@ inline Vector row(const Vector &rows, int t, int d) { return {&rows[size_t(t) * 
 struct VlaAlgebra {
   Dense M, S, chain; // M_t, S_t, P_t
   Vector a;          // write direction of the last step
-  bool normalised;   // a to length 1
+  bool normalised;   // whether a is scaled to length 1
   VlaAlgebra(int d, int dv, double lambda0, bool normalised = true)
       : M(lambda0 * Dense::identity(d)), S(dv, d), chain(Dense::identity(d)), normalised(normalised) {}
 

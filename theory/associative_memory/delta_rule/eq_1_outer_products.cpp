@@ -53,7 +53,7 @@ Claim eq1_recurrent() {
   });
 }
 
-/// own v_i |k_i|^2 + noise sum_{j != i} v_j (k_j.k_i) for every i.
+/// `own` v_i |k_i|^2 + `noise` sum_{j != i} v_j (k_j.k_i) for every i.
 Vector split(const Story &story, double own, double noise) {
   Dense gram = story.keys * transpose(story.keys);
   for (int i = 0; i < gram.rows; ++i)

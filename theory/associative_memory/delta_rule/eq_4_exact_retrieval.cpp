@@ -49,7 +49,7 @@ Claim orthonormal_exact() {
     points.wrong_system("independent unit keys", reads(independent), values);
     points.obligation("independent unit keys: reads, by the Gram matrix", reads(independent),
                       independent * transpose(independent) * values);
-    // Where the statement ends: memories for which linearly independent keys suffice.
+    // The statement does not extend to these memories, for which linearly independent keys suffice.
     const double smallest = singular_values(independent).back(), ridge = 1e-6,
                  size = frobenius_norm(values) / (smallest * smallest);
     const double by_ridge = 2 * ridge * size; // |reads - values| <= ridge |(Gram + ridge)^-1| |values|, and rounding

@@ -70,7 +70,7 @@ inline Vector projections(const Output &out, const Dense &direction) {
 
 /// The mean of draw(stretch), one number per run of T steps, over as many runs as `wanted` needs. With `width` numbers
 /// per step, all runs together have at most 1e8 numbers, and a block of runs about 2^16, because larger blocks are
-/// slower (page faults). A draw that keeps other results is called block after block.
+/// slower (page faults). If draw() also keeps other results, the blocks are drawn one after another.
 template <class Draw>
 Mean mean_over_runs(Seed seed, const std::string &stream, double wanted, int T, int width, const Draw &draw,
                     bool keeps_others = false) {
@@ -90,7 +90,8 @@ inline Dense reads_after(const std::string &variant, const Dense &keys, const De
   return {queries.rows, values.columns, {o.begin() + values.data.size(), o.end()}};
 }
 
-/// Bound on the rounding error of a sum of n terms of this size, in units of eps.
+/// Bound on the rounding error, in units of eps, of a sum of n terms, each an element of a value times one or two
+/// elements of keys.
 inline double sum_units(int n, const Dense &keys, const Dense &values) {
   return 4.0 * n * std::max(1.0, max_abs(keys.data)) * max_abs(keys.data) * max_abs(values.data);
 }

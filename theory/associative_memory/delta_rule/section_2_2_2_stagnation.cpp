@@ -14,12 +14,12 @@ Vector update_squares(const std::string &layer, const Sequence &s, double diviso
   return state_squares(after, divisor);
 }
 
-/// The number of steps of the points without decay. There the fourth moment of the error grows faster than the square
-/// of its mean.
+/// The number of steps at points without decay. It is small, because there the fourth moment of the error grows faster
+/// than the square of the second moment.
 constexpr int few = 7;
 
 /// The mean square of the last update of gated linear attention on independent standard Gaussian pairs. The squared
-/// norm of the last write is replaced by its mean d dv, because it causes nearly all of the variance.
+/// norm of the last write is replaced by its mean d dv, because this norm causes nearly all of the variance.
 Mean decayed_update(double lambda, int T, int d, int dv, std::uint64_t seed, double wanted) {
   const auto draw = [&](const Stretch &stretch) {
     const Sequence s = filled(random_runs(KeyLaw::gaussian, T, d, dv, stretch), &Sequence::alpha, lambda);

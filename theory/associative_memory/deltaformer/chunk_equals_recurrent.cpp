@@ -57,7 +57,7 @@ void compare(Points &points, const Variant &variant, const Size &size, std::uint
   if (fast.empty() || (variant.unsuitable && !variant.unsuitable(shape, params).empty())) return;
   const Sequence sequence = random_sequence(shape, seed), wrong = with_one_wrong_step(sequence);
   const Output reference = forward(variant, sequence, {"recurrent", Real::f64, 1, params});
-  if (max_abs(reference.o) == 0) return; // stick-breaking attends to earlier steps only: no input shows at T = 1
+  if (max_abs(reference.o) == 0) return; // stick-breaking attends to earlier steps only, so at T = 1 its output is 0
   const double kappa = input_condition(variant, sequence, params);
   for (const Form *form : fast)
     for (Real real : {Real::f32, Real::f64})

@@ -144,7 +144,8 @@ Claim snr_log2n() {
         .but_not("$2 sqrt(d)$", 2 * root);
     points.obligation("N at $SNR^-1 = 1$ with the linear kernel", linear, d - 2);
     points.obligation("$2 log2 N$ at $SNR^-1 = 1$ and $tau = 2$", fixed, d).but_not("$d = log2 N$", 2 * d);
-    if (!protocol.point) return; // between the intercept of a given probe and the limit for the mean
+    // The bounds are the intercept for a given probe and the limit for the mean.
+    if (!protocol.point) return;
     points.limit("$sqrt(d) - log(N)/2$", at_least_point(intercept.value, 1, intercept.error));
     points.limit("$sqrt(d) - log(N)/2$", at_most_point(intercept.value, 3, intercept.error));
   });

@@ -36,9 +36,9 @@ inline Dense optimum_eq48(const Layer &l) {
 /// The S of least norm that minimises sum_i |S k_i - v_i|^2, by the singular values of the keys themselves.
 inline Dense least_squares(const Dense &keys, const Dense &values) { return transpose(pseudo_inverse(keys) * values); }
 
-/// Bound on the difference of two of these forms by rounding, in units of eps: that of products over n rows, times the
-/// squared condition number of the keys at this rank. The squared number is the condition number of the normal
-/// equations.
+/// Bound on the difference by rounding between two of these forms, in units of eps: the bound for products over n rows,
+/// times the squared condition number of the keys at this rank. The squared number is the condition number of the
+/// normal equations.
 inline double optimum_conditioning(const Dense &keys, const Dense &values, int rank) {
   const Vector s = singular_values(keys);
   return 4.0 * keys.rows * std::pow(s.front() / s[rank - 1], 2) * frobenius_norm(values) / s[rank - 1];

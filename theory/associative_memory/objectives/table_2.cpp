@@ -33,7 +33,7 @@ Vector row_gated_step(const Step &s, const Vector &v) {
 }
 
 /// Bound on the rounding error of an objective, in units of eps: S.size() products of size up to (|S||k| + |v|)^2 +
-/// |S|^2. The differences move S by 1.
+/// |S|^2. The gradient is computed from differences that change S by 1.
 double units(const Step &s) {
   const double S = frobenius_norm(s.S) + 1, read = S * std::sqrt(inner(s.k, s.k)) + std::sqrt(inner(s.v, s.v));
   return 8.0 * s.S.data.size() * (read * read + S * S);

@@ -72,7 +72,8 @@ void projection(Points &points, const Params &p, const Heads &x) {
       return (joined(variant, x, read_as) * transpose(x.projection)).data;
     };
     const Vector measured = projected(its_own), right = sum_of_blocks(variant, x, in_order, 1);
-    // Scores are sums of d terms, reads of T, outputs of heads dv; softmax turns an error of a score into a relative one.
+    // A score is a sum of d terms, a read a sum of T terms, and an output a sum of heads * dv terms. Softmax turns the
+    // absolute error of a score into a relative error of its weight.
     points.at(changed(p, {{"variant", variant}}))
         .rounding(8.0 * (x.T + x.d + x.heads * x.dv) * max_abs(x.projection.data) * x.heads * x.dv *
                   (1 + max_abs(x.q.data) * max_abs(x.k.data) * x.d * (variant == "linear" ? x.T : 1)) *

@@ -39,8 +39,8 @@ Claim gating_unrolled() {
   });
 }
 
-/// Compares the number of earlier keys' and values' elements on which the last read depends with the size of the linear
-/// kernel's state.
+/// Compares two sizes: the number of elements of earlier keys and values on which the last read depends, and the size
+/// of the linear kernel's state.
 Claim kernel_trick_space() {
   ClaimBuilder c("kernel-trick-space", "000 §2.2.1, first bullet");
   c.says(

@@ -45,7 +45,7 @@ Claim law_of_large_numbers() {
   c.at({{{"square", 1}}, {{"t", 16}, {"square", 0.5}}});
   return measure(c, [](Points &points, const Protocol &protocol, int t, double square) {
     const double c = std::exp(square / 2), excess = std::exp(square) - 1;
-    // The Hermite terms are a control variate: the mean of their sum is 0, that of its square is `known`.
+    // The Hermite terms are a control variate: the mean of their sum is 0, and the mean square of their sum is `known`.
     double known = 0;
     for (int n = 1; n <= expanded; ++n) known += hermite_square(std::sqrt(square), n);
     Vector means, damped;

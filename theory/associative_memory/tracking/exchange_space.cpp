@@ -80,7 +80,7 @@ Claim rewriting() {
   });
 }
 
-/// The smallest n from which numbers(n) < n^2.
+/// The smallest n from which on numbers(n) < n^2.
 template <class Numbers> double narrower_from(const Numbers &numbers) {
   double n = 3;
   while (numbers(n) >= n * n) ++n;

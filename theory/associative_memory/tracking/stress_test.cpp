@@ -117,7 +117,7 @@ Claim participation() {
   c.takes({integer_param("n", 128, 3, 1024, "elements"), integer_param("swaps", 256, 1, 4096, "exchanges")});
   const Changes few{{"n", 8}, {"swaps", 8}}, half{{"swaps", 128}}, most{{"n", 512}, {"swaps", 1024}};
   c.at({few, {}, half}, {few, {}, half, most});
-  c.also([](Points &points, const Protocol &protocol) { // too few exchanges to reach most
+  c.also([](Points &points, const Protocol &protocol) { // too few exchanges to move most elements
     const Mean few = mean_of(untouched(0, 2000, 128, 32, protocol.seed));
     points.at({{"n", 128}, {"swaps", 32}})
         .wrong_system("length $n/4$", at_least_point(Mean{1 - few.mean, few.standard_error}, 0.5));

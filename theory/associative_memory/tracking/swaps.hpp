@@ -20,7 +20,7 @@ enum class Order {
 struct SwapStory {
   Sequence sequence; // one head, Dv = 1, beta = alpha = 1
   Vector target;     // [T] what the read at each step should return
-  Vector before;     // [T] what it would return if the step were read before it is written
+  Vector before;     // [T] what the read would return if each step read before it wrote
   Vector values;     // [n] the value of each key at the end
 };
 

@@ -98,7 +98,7 @@ double read_after(const Dense &keys, double scale, double value, const std::stri
   return reads_by(kernel, s, "recurrent").back();
 }
 
-/// Every step repeated ten times; the nine further ones read and write nothing (k = 0).
+/// Every step ten times: after each step come nine steps that read, but write nothing (k = 0).
 SwapStory asked_ten_times(const SwapStory &story) {
   const int d = story.sequence.shape.Dk, T = story.sequence.shape.T;
   SwapStory asked;

@@ -76,7 +76,7 @@ public:
         --i;
         for (int c = 0; c < width; ++c) later[c] += of_reads(i, c);
       }
-      double weight = 0; // the derivative in f(q . k_t), taken straight through f
+      double weight = 0; // the derivative with respect to f(q . k_t), taken straight through f
       for (int c = 0; c < width; ++c) weight += later[c] * text.u(t, c);
       for (int c = 0; c < width; ++c) gradient[c] += weight * text.k(t, c);
     }
