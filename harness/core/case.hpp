@@ -65,7 +65,7 @@ struct Record {
   std::string
       reason; // why the status is not ok; of an ok case "" or a remark of settle() (harness/call/divergence.hpp)
   Score score;
-  double state_bytes = 0, flops = 0; // bytes per head; flops of the definition per token
+  double state_bytes = 0, flops = 0; // state_bytes: per head; flops: of the definition, per token
   Choice chosen;                     // if tuned
   std::vector<double> seconds;       // kernel time of each repetition, without transfers
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Constructors, assignments and destructor of a type that hundreds of files use, compiled once: SPECIAL_MEMBERS(Claim) in the
 // type, DEFINE_SPECIAL_MEMBERS(Claim) in a source file. If they were inline, every file that copies or destroys such an
-// object would compile them again, which takes longer than the rest of most files.
+// object would compile them again, which would take most of the file's compile time.
 #pragma once
 
 #define SPECIAL_MEMBERS(Type)                                                                                          \

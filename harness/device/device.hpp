@@ -14,7 +14,7 @@ constexpr int packed_chunk = 64; // steps per chunk of packed texts
 /// Packed texts and shared heads in a call's arrays. By default each batch entry is one text, and q and k have as many
 /// heads as v. Only forms with Form::packs get other calls (packed.hpp).
 struct Packing {
-  int key_heads = 0; // q and k are [B,key_heads,T,Dk], and head h reads those of head h / (H / key_heads); 0: H
+  int key_heads = 0; // q and k are [B,key_heads,T,Dk]; head h uses their head h / (H / key_heads); 0: H
   // Packed texts: B is 1, text n has the steps starts[n] ... starts[n + 1] - 1 of the T, and states are
   // [texts,H,rows,columns].
   int texts = 0;     // 0: texts are not packed

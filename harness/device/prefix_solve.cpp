@@ -14,7 +14,7 @@ inline size_t packed(int i) { return size_t(i) * (i + 1) / 2; } // index at whic
 
 template <class Real> struct Systems {
   static constexpr int W = lanes<Real>;
-  int F, P;   // channels; padded to whole blocks
+  int F, P;   // F: channels; P: channels, padded to whole blocks
   Real *M;    // lower triangles, W lanes per element: the matrices, then L with D in place of its unit diagonal
   Real *G;    // [side,P] rows of L D of the current block
   Real *x;    // [P] right-hand sides, then solutions

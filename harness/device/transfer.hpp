@@ -16,7 +16,7 @@ namespace recollect {
 /// one.
 namespace caching {
 
-constexpr size_t largest = size_t(4) << 20, most = size_t(256) << 20; // bytes: of an array; of all arrays of a type
+constexpr size_t largest = size_t(4) << 20, most = size_t(256) << 20; // bytes of one array; of all of a type
 
 /// Set while allocations are counted.
 inline bool paused = false;

@@ -293,7 +293,7 @@ template <class X, class Y> __device__ __forceinline__ float warp_dot(const X *x
   return warp_sum(sum);
 }
 
-/// Stores results of 16 x 8 to a tile in shared memory.
+/// Stores a block of 16 x 8 results in a tile in shared memory.
 template <class T, int pitch> __device__ __forceinline__ void store(const Sum &sum, T *tile, int row, int column) {
   const int lane = detail::lane();
 #pragma unroll
