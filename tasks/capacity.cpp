@@ -10,7 +10,7 @@
 //   o  ->  a      a      b      decoded among {a}, {a,b}, {a,b,c}
 //
 // So one pass covers every n up to `most`, and "accuracy_by_step" is accuracy against n. "capacity" is found by
-// bisection over n. The accuracy at n is that of the reads at steps n - window + 1 ... n over all memories. "reached"
+// bisection over n. The accuracy at n is measured on the reads at steps n - window + 1 ... n of all memories. "reached"
 // is 0 if even `most` pairs were recalled; capacity is then a lower bound. "capacity_ratio" is capacity / d.
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/keys.hpp"

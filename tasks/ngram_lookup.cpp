@@ -8,8 +8,9 @@
 //   o  ->                          a
 //
 // An n-gram's key is the sum of its tokens' codes over sqrt(n d). Codes are signs (+1 or -1) per channel, and a token
-// has a different code at each of the n places. Keys of n-grams that share a token at a place have inner product 1/n,
-// those of n-grams that share none about 1/sqrt(d). The n-gram asked for occurs once, before the last token.
+// has a different code at each of the n places. Keys of n-grams that share a token at a place have inner product 1/n.
+// Keys of n-grams that share none have inner products of about 1/sqrt(d). The n-gram asked for occurs once, before the
+// last token.
 #include "harness/core/error.hpp"
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/random.hpp"

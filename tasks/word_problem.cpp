@@ -15,8 +15,9 @@
 //   right  -        -        -        -          v2         -          v3
 //
 // Head h follows key h; the product is right if all heads are. "length" is the number of letters before the first
-// letter at which fewer than `level` of the memories are right. `eigenvalue` is that of a step's transition along its
-// key: -1 is an exchange, 0 a projection (as beta <= 1 allows at unit keys; it loses the order), and 1 changes nothing.
+// letter at which fewer than `level` of the memories are right. `eigenvalue` is the eigenvalue of a step's transition
+// along the step's key: -1 is an exchange, 0 a projection (as beta <= 1 allows at unit keys; it loses the order), and 1
+// changes nothing.
 #include "harness/numerics/groups.hpp"
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/keys.hpp"

@@ -6,7 +6,7 @@
 //   o_t = sum_l w_t^l S_t^l q_t
 //
 // If all weights w_t^l are 1, the layer is gated_delta_net. State: at most log2(T) + 2 matrices Dv x Dk; this grows
-// with T, so the descriptor has no finite state. Cost of token t: at least 7 Dv Dk, that of one state; chunked: one
+// with T, so the descriptor has no finite state. Cost of token t: at least 7 Dv Dk, the cost of one state; chunked: one
 // gated_delta_net per level.
 #include "variants/kernels/chunked/decay_first.hpp"
 #include "variants/kernels/chunked/levels.hpp"

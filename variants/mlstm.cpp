@@ -22,7 +22,7 @@ template <class Real> KOKKOS_FUNCTION Real unit_of(Real M) {
   return M < std::numeric_limits<Real>::min() ? Real(1) : M;
 }
 template <class Real> struct Gates {
-  Real keep, add, stabiliser; // f u_{t-1} / u_t, i / u_t, and M_t; u_t = unit_of(M_t)
+  Real keep, add, stabiliser; // f u_{t-1} / u_t, i / u_t, and M_t, where u_t = unit_of(M_t)
 };
 template <class Real> KOKKOS_FUNCTION Gates<Real> stabilised(Real f, Real i, Real before) {
   const Real M = math::fmax(f * before, math::fabs(i)), unit = unit_of(M);

@@ -79,7 +79,7 @@ UsersArrays to_user(const UsersArrays &user, const LayerInputs &inputs, const Co
 struct Sharing {
   int q_heads = 0, k_heads = 0, v_heads = 0; // 0: H
   std::vector<int> cu_seqlens;               // empty: none
-  bool skip = false, gate = false;           // has D; has z
+  bool skip = false, gate = false;           // skip: has D; gate: has z
 };
 /// Input error if the results' shapes do not follow from these inputs.
 void check_results(const UsersArrays &results, const UsersArrays &user, const LayerInputs &inputs,

@@ -94,7 +94,7 @@ Judged judge(const Part &reference, const PartNoise &noise, const std::vector<do
   found.rms = std::sqrt(whole > 0 ? squares / whole : squares);
 
   found.without_power = heads_without_power(reference, noise, limits);
-  size_t first = reference.rows, first_row = 0; // the earliest step beyond the limits; its row
+  size_t first = reference.rows, first_row = 0; // first: earliest step beyond the limits; first_row: its row
   const auto powerless = [&](size_t head) {
     return std::binary_search(found.without_power.begin(), found.without_power.end(), head);
   };

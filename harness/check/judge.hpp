@@ -23,7 +23,7 @@ struct Judged {
   Judgement judgement = Judgement::right;
   bool finite = true;          // no NaN or infinity where the definition is finite
   double row = 0, head = 0;    // largest errors in units of sigma; 0 if all is exact
-  double worst = 0, rms = 0;   // largest |error| over the largest |reference|; ratio of Euclidean norms
+  double worst = 0, rms = 0;   // worst: largest |error| over largest |reference|; rms: ratio of Euclidean norms
   std::vector<long> first_bad; // b, h, row, column of the first element beyond the limits; empty: none
   std::vector<size_t> bad_heads;
   /// Heads whose noise is as large as their values, so that zeros would be accepted. In these heads only NaN and
@@ -32,8 +32,8 @@ struct Judged {
   std::vector<double> ratios; // [heads, rows] error over noise, to show where errors are
 };
 
-/// `candidate` [heads, rows, columns] has the reference's shape. Limits are those of the noise's type; `H`: heads per
-/// batch entry.
+/// `candidate` [heads, rows, columns] has the reference's shape. Limits follow from the number type of the noise; `H`:
+/// heads per batch entry.
 Judged judge(const Part &reference, const PartNoise &noise, const std::vector<double> &candidate, size_t H);
 
 } // namespace recollect

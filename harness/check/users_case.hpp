@@ -19,7 +19,8 @@ struct UsersCase {
 
 /// The inputs in a file and, with `gradient`, do and dfinal_state. Input error for an array with an unknown name and
 /// for inputs that the layer cannot take; the message names the switch of the convention that would make them fit.
-/// Types that are not stated are those of the file. `inputs`, if given, becomes layer_inputs() of the case.
+/// An array whose type is not stated has the type that it has in the file. `inputs`, if given, becomes layer_inputs()
+/// of the case.
 UsersCase read_case(const std::string &path, const Variant &variant, const Params &params, const Convention &convention,
                     bool gradient, const StatedTypes &stated = {}, LayerInputs *inputs = nullptr);
 

@@ -104,7 +104,7 @@ void to_file_order(const std::string &name, UsersArray &array, const Convention 
 }
 
 /// fla calls both decays g, so that `found` may have g as alpha and as lambda. If g has one number per step, it is
-/// alpha, else lambda: removes the other.
+/// alpha, else lambda. Removes the wrong one of the two.
 void drop_other_decay(UsersArrays &found, const Convention &c) {
   const auto alpha = found.find("alpha"), lambda = found.find("lambda");
   if (alpha == found.end() || lambda == found.end() || alpha->second.name != lambda->second.name) return;

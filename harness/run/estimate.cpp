@@ -46,7 +46,7 @@ Estimate estimate(const std::vector<const Case *> &cases, double budget,
   }
   if (times.size() == 1 && cases.size() > 1 && works[0] > 0)
     return {times[0] / works[0] * all_work, 1}; // one time cannot separate overhead from rate
-  // The fastest case's time is the overhead per case. The rate is the rest of the time over the rest of the work.
+  // The fastest case's time is the overhead per case. The rate is the remaining time divided by the remaining work.
   const double overhead = *std::min_element(times.begin(), times.end());
   double beyond = 0, work = 0;
   for (size_t i = 0; i < times.size(); ++i) beyond += times[i] - overhead, work += works[i] - works[0];

@@ -24,8 +24,8 @@ inline Dense erase_and_write(const Dense &S, const Dense &k, const Dense &v, con
 /// The matrix by which a token without decay multiplies the state from the right: I - (b . k) k^T.
 inline Dense erasing(const Dense &k, const Dense &b) { return Dense::identity(k.rows) - each(b, k) * transpose(k); }
 
-/// Two unit keys with gates of 0 and 1, taken in turn. The erase gate of the first key is 1 only in channel 2, that of
-/// the second only in channel 1; `share` is the square of the key in that channel.
+/// Two unit keys with gates of 0 and 1, taken in turn. The erase gate of the first key is 1 only in channel 2, and the
+/// gate of the second key only in channel 1; `share` is the square of the key in that channel.
 inline Dense in_turn(double share) {
   const double own = std::sqrt(share), other = std::sqrt(1 - share);
   return erasing(Dense(2, 1, {-other, own}), Dense(2, 1, {0, 1})) *

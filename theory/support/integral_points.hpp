@@ -9,7 +9,7 @@ namespace recollect::theory {
 inline Point integral_point(Integral measured, double predicted) {
   return bracketed_point(measured.value, predicted, measured.error);
 }
-/// The same for Points (claim_builder.hpp).
+/// integral_point() for Points (claim_builder.hpp).
 inline Point compare(Integral measured, double law, double) { return integral_point(measured, law); }
 inline Integral operator+(Integral a, double b) { return {a.value + b, a.error}; }
 inline Integral operator+(Integral a, Integral b) { return {a.value + b.value, a.error + b.error}; }

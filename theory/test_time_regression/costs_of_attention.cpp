@@ -102,7 +102,7 @@ constexpr double ridge = 0.01; // on the slopes, so that the first prefixes have
 template <class N> struct LocalFits {
   const Sequence &s;
   Tokens<N> tokens;
-  std::vector<Grid<N>> X, G; // rows (1, k_i - q_t); X^T W X with the ridge
+  std::vector<Grid<N>> X, G; // X: rows (1, k_i - q_t); G: X^T W X with the ridge
   explicit LocalFits(const Sequence &s) : s(s), tokens(s), X(s.shape.T), G(s.shape.T) {}
 
   void materialise(int t) {

@@ -85,7 +85,7 @@ Claim printed_norms() {
 
 struct Reading {
   const char *name;
-  bool features, unit_length, equal; // keys elu + 1; keys and values of length 1; v = k
+  bool features, unit_length, equal; // features: keys are elu + 1; unit_length: of keys and values; equal: v = k
   double each, between;              // E|v|^2|k|^2 and |E v k^T|_F^2
   int T;                             // steps of the suite's runs; short runs vary less
 };

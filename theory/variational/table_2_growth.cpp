@@ -61,7 +61,7 @@ Claim width_law() {
   c.at({{{"d", 96}}, {{"d", 96}, {"lambda0", 1e-3}}});
   c.last([](Points &points, const Protocol &protocol) {
     const auto place = [](int d, double lambda0) { return labels({{"d", num(d)}, {"lambda0", num(lambda0)}}); };
-    // The same on average over keys, with m2 = E phi^2.
+    // The law averaged over keys, with m2 = E phi^2.
     const double m2 = elu1_mean_square(), mu2 = std::pow(elu1_mean(), 2);
     for (const Params &at : points_of(protocol, {place(4, 0.1), place(8, 0.1), place(16, 0.1)})) {
       const int d = at.integer("d");

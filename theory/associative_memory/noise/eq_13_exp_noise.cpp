@@ -151,7 +151,7 @@ Claim snr_log2n() {
   });
 }
 
-/// Noise at tau divided by that at tau = 2, for which the rate a = 2 (tau-1)/tau^2 is largest.
+/// Noise at tau divided by the noise at tau = 2, where the rate a = 2 (tau-1)/tau^2 is largest.
 Claim snr_temperature() {
   ClaimBuilder c("snr-temperature", "000 §2.1.1, Temperature Effects");
   c.says("Reducing $tau$, while keeping it above 1, improves the exp kernel's retrieval precision, by Eq 13.");
@@ -176,7 +176,7 @@ Claim snr_temperature() {
                       (n - 1) * dv / (dv - 2.0));
   });
   return measure(c, [](Points &points, Seed seed, int d, double tau) {
-    const double above = 4 / tau; // on a logarithmic scale the rate falls alike on both sides of 2
+    const double above = 4 / tau; // on a logarithmic scale of tau the rate falls symmetrically on both sides of 2
     if (tau > 1.95)
       usage_error("snr_temperature is refuted between 1 and 2. From tau = 2 on a lower tau does help, and next to 2 "
                   "the noise differs by less than the measurement shows: take tau <= 1.95");

@@ -69,7 +69,7 @@ Points::Stated<Integral> limits_of_ratio(Points &points, const std::string &labe
 }
 
 /// The mean over i of |o_i - c_i v_i|^2 / |c_i v_i|^2 for memories first ... first + count - 1 of random pairs, where
-/// o_i is the read of the whole memory at k_i and c_i v_i that of a memory with this pair alone.
+/// o_i is the read of the whole memory at k_i, and c_i v_i is the read of a memory with this pair alone.
 inline Vector sampled_noise(const KernelLaw &law, MemorySize size, double tau, std::uint64_t seed, size_t first,
                             int count) {
   const auto [n, d, dv] = size;

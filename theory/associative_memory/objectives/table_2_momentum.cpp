@@ -12,7 +12,8 @@ Sequence story(const Shape &shape, Seed seed) {
   s.alpha.clear(); // a factor on eta at every step
   return s;
 }
-/// The same with eta_t uniform in 0.4 ... 0.95. The layer multiplies its parameter eta, which must then be 1, by eta_t.
+/// The sequence with eta_t uniform in 0.4 ... 0.95. The layer multiplies its parameter eta, which must then be 1, by
+/// eta_t.
 Sequence uneven(Sequence s, Seed seed) {
   s.alpha = Stream(seed, "table 2/eta").uniforms(size_t(s.shape.T), 0.4, 0.95);
   return s;

@@ -80,8 +80,8 @@ int order_needed(double x, double eps) {
   while ((whole - truncated({x}, {1}, order)) / whole >= eps) ++order;
   return order;
 }
-/// The same order by its law: the relative remainder is P(Poisson(x) > M), the lower incomplete gamma function at M +
-/// 1.
+/// The smallest such order by the law: the relative remainder is P(Poisson(x) > M), the lower incomplete gamma function
+/// at M + 1.
 int order_by_law(double x, double eps) {
   int order = 0;
   while (boost::math::gamma_p(order + 1, x) >= eps) ++order;

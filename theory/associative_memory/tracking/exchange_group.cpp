@@ -108,7 +108,7 @@ Claim solvability() {
   });
 }
 
-/// The number of different keys, and that of different answers, among the swap steps of one generated memory.
+/// The number of different keys and the number of different answers in the swap steps of one generated memory.
 std::pair<double, double> vocabulary_of(int n, const std::string &order, std::uint64_t seed) {
   const Task &task = find_task("swap");
   const Problem problem = task.generate(resolve(task.params,

@@ -129,7 +129,8 @@ inline Vector reads_by_round(const SwapStory &story) { return reads_by("round", 
 inline Point exactly_tracked(const Vector &reads, const SwapStory &story) {
   return exact_point(reads, story.target, 0);
 }
-/// The same for the reads of a story with f = round, and for a story of `swaps` exchanges of these keys.
+/// exactly_tracked() for the reads of a story with f = round. The next function makes the story, with `swaps` exchanges
+/// of these keys.
 inline Point tracked_by_round(const SwapStory &story) { return exactly_tracked(reads_by_round(story), story); }
 inline Point tracked_by_round(const Dense &keys, int swaps, std::uint64_t seed) {
   return tracked_by_round(tell_swaps(keys, swaps, seed));

@@ -12,8 +12,8 @@ constexpr int most_lookups = Grouped<double, AnyKernel<double>>::most;
 inline std::string weight_name(int j) { return "a" + std::to_string(j + 1); }
 inline bool shares_lookups(const Params &params) { return params.text("lookups") == "shared"; }
 
-/// The lookups of a group. Their weights are the parameters a1, a2 ... A weight that is not given is that of the best
-/// fit to z on {-1, 0, 1, 2} (000 E.2).
+/// The lookups of a group. Their weights are the parameters a1, a2 ... A weight that is not given is taken from the
+/// best fit to z on {-1, 0, 1, 2} (000 E.2).
 template <class Real, class Kernel> Grouped<Real, Kernel> grouped(const Call<Real> &call, const Kernel &kernel) {
   const int groups = call.params.integer("groups");
   if (groups == 1) return {kernel, 1, {1}};

@@ -92,7 +92,7 @@ template <class Number, class Kernel> struct WriteByChunks {
 
   struct Buffers {
     typename OnlineSoftmax<Real, Kernel>::Buffers loop;
-    Real *sum, *work; // [C,Dv]; scratch of solve_by_doubling()
+    Real *sum, *work; // sum: [C,Dv]; work: scratch of solve_by_doubling()
   };
   KOKKOS_FUNCTION Buffers place(Stack<Real> &s) const {
     const size_t C = loop.most_rows;

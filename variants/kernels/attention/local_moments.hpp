@@ -83,8 +83,8 @@ template <class Real> struct SolveBlock {
   Array<Real> q, k, v, o;
   static constexpr int most = 64; // keys read at a time
 
-  /// Scratch of a team: N [n,n], P [n,n], R [n,Dv], P' [n,Dv], ybar [n], xbar [n], vbar [Dv], z [Dk]; X [most,n], p
-  /// [most], W [most,n], V [most,Dv].
+  /// Takes the scratch of a team: N [n,n], P [n,n], R [n,Dv], P' [n,Dv], ybar [n], xbar [n], vbar [Dv], z [Dk]; X
+  /// [most,n], p [most], W [most,n], V [most,Dv].
   void place(Stack<Real> &s) const {
     const size_t n = basis.size();
     s.take((2 * n + 1) * (n + Dv) + n + basis.Dk + most * (2 * n + 1 + Dv));

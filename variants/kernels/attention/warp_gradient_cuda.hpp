@@ -33,8 +33,8 @@ struct WarpGradient {
 
   DeviceRows<const Element> q, k, v, d_o;
   Statistics saved;                   // only where weights are normalised
-  DeviceRows<Out> d_logits, d_values; // dq or dk; dv
-  int heads, group;                   // heads of queries; how many of them share one head of keys and values
+  DeviceRows<Out> d_logits, d_values; // d_logits: dq or dk; d_values: dv
+  int heads, group;                   // heads: of queries; group: how many of them share a head of keys and values
   CausalMask mask;
   Kernel kernel;
 

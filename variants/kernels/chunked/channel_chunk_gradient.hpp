@@ -25,7 +25,7 @@ namespace recollect::chunked {
 template <class Op, class Stored_> struct ChannelChunkGradient {
   using Stored = Stored_;
   using E = Element<Op>;
-  static constexpr int width = 64, parts = 2, threads = 256, P = 32; // channels; width of panels
+  static constexpr int width = 64, parts = 2, threads = 256, P = 32; // width: channels; P: width of panels
   static_assert(threads == width * sides, "one thread per channel of a sub-block");
   static constexpr int min_blocks = sizeof(E) == 2 ? 2 : 1;
   static constexpr int pitch = width + 8, panel_pitch = P + 8, gate_pitch = width + 4, pair_pitch = side + 4;

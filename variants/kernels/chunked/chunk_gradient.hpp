@@ -57,7 +57,7 @@ struct ChunkGradient : ChunkStage<Op, Stored, Dk_, Dv_> {
   static constexpr int min_blocks = sizeof(E) == 2 && parts == 2 ? 2 : 1;
 
   static constexpr int max_of(int a, int b) { return a > b ? a : b; }
-  static constexpr int narrow_panel = chunk * panel_pitch, erased_panel = P * score_pitch; // padded [64,P]; [P,64]
+  static constexpr int narrow_panel = chunk * panel_pitch, erased_panel = P * score_pitch; // padded [64,P] and [P,64]
   static constexpr int states_at = narrow_panel + max_of(narrow_panel, erased_panel);
   static constexpr int panel_elements =
       max_of(max_of(states_at + P * key_pitch, 2 * P * key_pitch),

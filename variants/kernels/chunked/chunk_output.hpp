@@ -29,7 +29,7 @@ template <class Op, class Stored, int Dk, int values, bool erases, bool channels
   static constexpr bool all = is_narrow<Op>;
 
   Inputs<Stored> in;
-  const E *states, *written; // saved by earlier stages: S at chunks' starts; E
+  const E *states, *written; // saved by earlier stages. states: S at the chunks' starts; written: E
   Stored *o;
   const E *channel_queries = nullptr, *channel_scores = nullptr; // saved, where channels decay separately
 

@@ -12,9 +12,9 @@
 namespace recollect::variants {
 
 template <class Real> struct DecayFirst {
-  Array<Real> r, p;                    // [B,H,T,Dk]; may be one array
+  Array<Real> r, p;                    // [B,H,T,Dk]; r and p may be one array
   Array<Real> beta;                    // [B,H,T]
-  Array<Real> alpha = {}, lambda = {}; // [B,H,T] or [B,H,T,Dk]; at most one of them
+  Array<Real> alpha = {}, lambda = {}; // [B,H,T]; [B,H,T,Dk]. At most one of the two is given
 };
 
 template <class Real> DeltaRule<Real> as_delta_rule(const Call<Real> &call, const DecayFirst<Real> &in) {

@@ -30,7 +30,7 @@ template <class Real> struct Decays {
   static constexpr int sub = on_host ? 8 : 16;
   static constexpr int lanes = on_host ? 64 / sizeof(Real) : 1; // channels per thread at a time
 
-  int n = 0, F = 0, width = 0; // steps; channels; width 0: no decay, 1: one number per step, F: one per channel
+  int n = 0, F = 0, width = 0; // n: steps; F: channels; width: 0 without decay, 1: one number per step, F: per channel
   std::ptrdiff_t ld = 0;       // pitch of `rows`
   const Real *decay = nullptr; // [n,width]
   Real *product = nullptr;     // [blocks,width] product of the decays of a block's steps

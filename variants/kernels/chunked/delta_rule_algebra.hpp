@@ -55,7 +55,7 @@ template <class Number> struct DeltaRuleAlgebra {
   struct Summarising {
     Decays<Real> decays;
     Real *within;            // [N,F] r_t decayed within its block, where channels decay
-    Real *L, *M;             // [N,N] erase_t r_t . D(t-1,i) p_i; the same with k_i for p_i
+    Real *L, *M;             // [N,N] L: erase_t r_t . D(t-1,i) p_i; M: the same with k_i in place of p_i
     Real *ends;              // [N,F] D(C,i) k_i
     Real *X, *r, *p, *k, *v; // buffers
   };
@@ -63,7 +63,7 @@ template <class Number> struct DeltaRuleAlgebra {
   struct Reading {
     Decays<Real> decays;
     Real *decayed;               // [C,F] q_t decayed within its block, then D(t,0) q_t
-    Real *A, *B;                 // [C,N] q_t . D(t,i) p_i; the same with k_i for p_i
+    Real *A, *B;                 // [C,N] A: q_t . D(t,i) p_i; B: the same with k_i in place of p_i
     Real *q, *p, *k, *v, *S, *E; // buffers
   };
 

@@ -98,7 +98,7 @@ template <class Number> struct RowsState {
   int F, V;
 
   struct Summary {
-    Real *end, *across; // [V,F] contribution of the outputs' gradients; [F,F] the map of dS
+    Real *end, *across; // end: [V,F] contribution of the outputs' gradients; across: [F,F] the map of dS
   };
   KOKKOS_FUNCTION size_t state_size() const { return size_t(V) * F; }
   int parts() const { return (V - 1) / 8 + 1; }

@@ -108,7 +108,7 @@ void run_windows(const std::string &label, const CallSettings &call, const Input
   rule.lambda = rows.keys(rule.lambda, steps), rule.bonus = rows.keys(rule.bonus, steps);
   rows.read(label);
   if (rule.normalised && runs_few_steps(label, call, in, rule, o, state)) return rows.write(label);
-  constexpr size_t budget = size_t(1) << 31, least = 64; // bytes of saved arrays; chunks per window
+  constexpr size_t budget = size_t(1) << 31, least = 64; // budget: bytes of saved arrays; least: chunks per window
   const size_t bytes = rule.kept(in.kept_keys(), in.kept_values()) * sizeof(Element<Op>);
   const size_t chunks = in.packed || keeps_states<Op>(in, rule) // packed texts have one window
                             ? in.chunks_of_text()

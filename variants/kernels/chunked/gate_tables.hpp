@@ -97,8 +97,9 @@ struct GateTable {
       f(at.row_of(r), i, first), f(at.row_of(r), i + 1, second);
     });
   }
-  /// Stores G of the write before the chunk and the read after the chunk: the sum of `sum` over all threads. `partial`
-  /// is scratch [32]. Contains a barrier; another must follow before the element is read.
+  /// Stores the element of G that pairs the write before the chunk with the read after the chunk. It is the sum of the
+  /// threads' arguments `sum`. `partial` is scratch [32]. Contains a barrier; another must follow before the element is
+  /// read.
   __device__ void put_across(float sum, float *partial, int thread, int threads) const {
     sum = fragments::warp_sum(sum);
     if (thread % 32 == 0) partial[thread / 32] = sum;

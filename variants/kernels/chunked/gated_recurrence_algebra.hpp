@@ -103,7 +103,7 @@ template <class Number> struct GatedRecurrenceAlgebra : DecayedState<Number> {
 
   struct Summarising {
     Decays<Real> decays;
-    Real *gates, *keys; // [C,F] alpha lambda, if both are given; D(C,i) k_i, in the buffer of k if possible
+    Real *gates, *keys; // [C,F] gates: alpha lambda, if both are given; keys: D(C,i) k_i, if possible in k
     Real *k, *v;        // buffers
   };
   struct Reading {

@@ -67,7 +67,7 @@ template <class Number> struct GatedRecurrenceAdjoint : InShortChunks<DecayedSta
   struct Reading {
     Decays<Real> decays;
     Real *A, *dA;                 // [C,C]
-    Real *within, *across;        // [C,F] q_t decayed within its block; [F] dS_C . S_0; only if channels decay
+    Real *within, *across;        // if channels decay: [C,F] q_t decayed within its block; [F] dS_C . S_0
     Real *G;                      // [C+1,C+1] as in gate_gradient.hpp
     Real *keys;                   // [C,F] strength_i D(C,i) k_i
     Real *q, *k, *v, *o, *S, *dS; // buffers

@@ -60,7 +60,7 @@ template <class Number> struct MomentumAlgebra {
     Real *added; // [2F,V]
   };
   struct Phase {
-    Real *W, *G, *x; // [C,C] products with the keys; [C,C] these times g; [C,2F] or [C,V]
+    Real *W, *G, *x; // W: [C,C] products with the keys; G: [C,C] W times g; x: [C,2F] or [C,V]
   };
 
   KOKKOS_FUNCTION size_t half() const { return size_t(arrays.Dk) * arrays.Dv; }

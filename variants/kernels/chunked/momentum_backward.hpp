@@ -71,9 +71,9 @@ template <class Number> struct MomentumAdjoint {
     Real *growth;                       // [C,C] g(i,t); 0 where i > t
     Real *qk, *kk, *do_v, *g_v, *M, *N; // [C,C]
     Real *G;                            // [C+1,C+1] as in gate_gradient.hpp
-    Real *do_C, *g_C;                   // [C,F] C_0^T do_t; C_0^T g_t
+    Real *do_C, *g_C;                   // [C,F] do_C: C_0^T do_t; g_C: C_0^T g_t
     Real *A_k, *B_k;                    // [C,V]
-    Real *to_A, *to_B;                  // [C,V] e_t + g(t,n-1) v_t; P(t,n-1) v_t
+    Real *to_A, *to_B;                  // [C,V] to_A: e_t + g(t,n-1) v_t; to_B: P(t,n-1) v_t
   };
 
   KOKKOS_FUNCTION size_t state_size() const { return forward.state_size(); }

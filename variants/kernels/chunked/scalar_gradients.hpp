@@ -81,7 +81,7 @@ template <class Op, class Stored, bool erases> struct ScalarGradients {
       for (int first = 0; first < a.in.Dk; first += 32) {
         const int j = first + int(threadIdx.x) % 32;
         const bool valid = j < a.in.Dk;
-        float sum = 0, own = 0, decay = 1, earlier = 0; // decay D(t,i); earlier D(t-1,i)
+        float sum = 0, own = 0, decay = 1, earlier = 0; // decay: D(t,i); earlier: D(t-1,i)
         for (int t = i; t < c.steps; ++t) {
           if (t > i) earlier = decay, decay *= alpha(t);
           const float weight = a.in.scale * decay * dot_written(given(t), i);

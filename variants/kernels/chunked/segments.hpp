@@ -18,7 +18,7 @@
 namespace recollect::chunked {
 
 struct Segments {
-  int count = 1, chunks = 0; // segments per head and text; chunks per segment
+  int count = 1, chunks = 0; // count: segments per head and text; chunks: per segment
   int decay_width = 1;       // decays of a segment: 1, or Dk if channels decay separately
   float *states = nullptr;   // [texts * H,count,Dv,Dk] A_s; after the scan X_s
   float *decays = nullptr;   // [texts * H,count,decay_width] D_s

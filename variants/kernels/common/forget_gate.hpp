@@ -7,7 +7,7 @@
 namespace recollect::variants {
 
 template <class Real> struct ForgetGates {
-  Array<Real> keep, write; // [B,H,T,Dk] f; 1 - f
+  Array<Real> keep, write; // [B,H,T,Dk] keep: f; write: 1 - f
 };
 
 template <class Real> ForgetGates<Real> forget_gates(const Call<Real> &call) {

@@ -12,7 +12,7 @@ namespace recollect::variants {
 
 template <class Real, class Step> struct RowRecurrence {
   HeadArrays<Real> arrays;
-  int columns, together, teams; // columns of the state; rows per team; teams per head
+  int columns, together, teams; // columns: of the state; together: rows per team; teams: per head
   bool in_place;
   Step step;
 

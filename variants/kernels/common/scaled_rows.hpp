@@ -9,7 +9,7 @@ namespace recollect::variants {
 
 template <class Real> struct ScaledRows {
   Array<Real> rows;         // [B,H,T,width] x / m
-  Array<Real> size, square; // [B,H,T] m, at least 1 and at least half of the largest |x_j|; |x / m|^2
+  Array<Real> size, square; // [B,H,T] size: m, at least 1 and at least max |x_j| / 2; square: |x / m|^2
 };
 
 template <class Real> ScaledRows<Real> scaled_rows(const Call<Real> &call, const Array<Real> &x, int width) {

@@ -39,7 +39,7 @@ struct ChunkInWarps {
   using Results = tile::cuda::Results<float>;
   template <int N> using Group = tile::cuda::Group<float, N>;
 
-  /// Which elements of its warp's 16 rows a lane holds: rows row() and row() + 8; in these rows, columns place and
+  /// The elements that a lane holds: of the warp's 16 rows, rows row() and row() + 8; in these rows, columns place and
   /// place + 1 of every eight columns.
   struct Lane {
     int first, lane, place; // first row of the warp

@@ -13,7 +13,7 @@ template <class Real> struct LeastSquaresChunked {
   struct Buffers {
     LeastSquaresBlock<Real> block;
     std::ptrdiff_t lds, ldp;
-    Real *ST, *P, *D; // [F,Dv] S transposed; [F,F]; [C] products of the block's alphas
+    Real *ST, *P, *D; // ST: [F,Dv] S transposed; P: [F,F]; D: [C] products of the block's alphas
     KOKKOS_FUNCTION Buffers(Stack<Real> &s, int C, int F, int Dv)
         : lds(tile::pitch<Real>(Dv)), ldp(tile::pitch<Real>(F)) {
       block.place(s, C, F, Dv);

@@ -40,7 +40,7 @@ template <class Real> struct LeastSquaresBlockBack {
   LeastSquaresBlock<Real> block;
   Real *D;            // [C] products of alphas
   Real *flipped;      // [C,C] L (tile::flip)
-  Real *read, *error; // [C,C] do_s . e_t; de_s . e_t
+  Real *read, *error; // [C,C] read: do_s . e_t; error: de_s . e_t
   Real *N;            // [C,C]
   Real *dz;           // [C,F]
   Real *dd;           // [C]

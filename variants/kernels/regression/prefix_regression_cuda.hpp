@@ -33,7 +33,7 @@ struct PrefixRegressionInWarps : PrefixRegressionAlgebra<float, Factorisations> 
     float *keys;   // [size,pitch]
     float *column; // [warps,2,column_pitch] columns of this pivot and of the next
     float *H;      // [warps,32 * Triangle::size] of a warp's step; each lane's elements in groups of four
-    float *B, *v;  // [size,pitch]; after solving, they reuse the memory of H
+    float *B, *v;  // [size,pitch]; after solving, B and v reuse the memory of H
   };
   KOKKOS_FUNCTION Reading reading(Stack<float> &s) const {
     constexpr int warps = In::threads / 32;

@@ -88,8 +88,8 @@ template <class Real> KOKKOS_FUNCTION void keep_lower(const Team &team, int n, R
 /// digits by cancellation, which updates one by one would not lose. So the block ends before the first pivot below 1/4
 /// of its diagonal element, and the next block starts from the P of that step.
 template <class Real> struct RankOneBlock {
-  int n, F;                    // number of updates in this block; width of P
-  std::ptrdiff_t ldm, ld;      // row pitch of M; of z and gain
+  int n, F;                    // n: number of updates in this block; F: width of P
+  std::ptrdiff_t ldm, ld;      // ldm: row pitch of M; ld: row pitch of z and gain
   const Real *noise = nullptr; // [n], null: 1
   Real *M;                     // [n,n] factors: strict lower L_ti = u_t . z_i / d_i, diagonal d_t
   Real *diagonal;              // [n] diagonal of M before factorisation

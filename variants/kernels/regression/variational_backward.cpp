@@ -14,7 +14,7 @@ template <class Real> KOKKOS_FUNCTION Real through_length(Real factor, Real unit
 /// Replaces da by db, and computes dn (variational_backward.hpp).
 template <class Real> struct VariationalReads {
   VariationalDirections<Real> of;
-  Array<Real> dp, da, dn; // [B,H,T,F] twice (da becomes db); [B,H,T]
+  Array<Real> dp, da, dn; // dp, da: [B,H,T,F], da becomes db; dn: [B,H,T]
   KOKKOS_FUNCTION void operator()(int t, int first, int side) const {
     const int F = of.rows.F;
     const size_t row = size_t(t) * F;
@@ -32,7 +32,7 @@ template <class Real> struct VariationalReads {
 /// Gradients of q, k and w, from those of phi(q), x, u and the sums of features.
 template <class Real> struct VariationalInputs {
   VariationalDirections<Real> of;
-  Array<Real> dp, dx, dc, du, dn; // [B,H,T,F] four times, [B,H,T]
+  Array<Real> dp, dx, dc, du, dn; // dp, dx, dc, du: [B,H,T,F]; dn: [B,H,T]
   Array<Real> dq, dk, dw;         // [B,H,T,F]
   KOKKOS_FUNCTION Real slope(Real x) const { return !of.rule.elu || x > 0 ? Real(1) : math::exp(x); }
   KOKKOS_FUNCTION void operator()(int t, int first, int side) const {
@@ -78,8 +78,8 @@ template <class Real> struct InverseAdjoint {
     std::ptrdiff_t ld, ldw;
     Real *A, *end, *dA;               // [F,F] A_0, A_n, dA
     Real *db, *hu, *hb, *hy, *y, *du; // [C,F]
-    Real *through, *turned, *back;    // [C,F] A_n u; (dA + dA^T) A_n u; an intermediate
-    Real *Y, *P, *Q;                  // [C,C] db_t . z_i / d_i; b_s . u_t; y_s . u_t
+    Real *through, *turned, *back;    // [C,F] through: A_n u; turned: (dA + dA^T) A_n u; back: an intermediate
+    Real *Y, *P, *Q;                  // [C,C] Y: db_t . z_i / d_i; P: b_s . u_t; Q: y_s . u_t
     Real *sum;                        // [F]
     KOKKOS_FUNCTION Buffers(Stack<Real> &s, int C, int F) : block(s, C, F), ld(block.ld), ldw(block.ldw) {
       for (Real **square : {&A, &end, &dA}) *square = s.take(F * ld);

@@ -168,7 +168,7 @@ template <class Real> struct VariationalInverse {
 template <class Real> struct VariationalWrites {
   VariationalRule<Real> rule;
   int F;
-  Array<Real> query, sums, b, length, weight; // [B,H,T,F] three times (b becomes a); [B,H,T] |b_t|; p_t . c_t
+  Array<Real> query, sums, b, length, weight; // three [B,H,T,F], b becomes a; two [B,H,T], |b_t| and p_t . c_t
   KOKKOS_FUNCTION void operator()(int t, int first, int side) const {
     const size_t row = size_t(t) * F;
     Real *const b = this->b.data() + row;
@@ -191,7 +191,7 @@ template <class Real> struct VariationalDirections {
 
 /// to = from / max(weight_t, 1e-4), row by row.
 template <class Real> struct DivideRows {
-  Array<Real> from, to, weight; // [B,H,T,width] twice, [B,H,T]
+  Array<Real> from, to, weight; // from, to: [B,H,T,width]; weight: [B,H,T]
   int width;
   KOKKOS_FUNCTION void operator()(int t, int first, int side) const {
     const Real factor = 1 / math::fmax(weight(t), Real(1e-4));

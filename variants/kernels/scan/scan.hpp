@@ -20,7 +20,7 @@ template <class Number> struct ScanState {
   int first = 0, rows = arrays.Dv; // the state's rows that this algebra handles
 
   struct Summary {
-    Real *end, *decay; // [V,columns] end state from a zero start; product of the decays
+    Real *end, *decay; // [V,columns] end: end state from a zero start; decay: product of the decays
   };
   static constexpr int grain = 64 / sizeof(Real); // rows per part on a CPU: their outputs fill a cache line
   KOKKOS_FUNCTION size_t state_size() const { return size_t(rows) * columns; }
