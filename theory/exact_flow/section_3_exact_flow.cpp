@@ -24,7 +24,8 @@ Claim efla_closed_form() {
   c.at({{}, {{"beta", 2}, {"norm", 0.7}}});
   return measure(c, [](Points &points, Seed seed, double beta, double norm, int T) {
     const double square = norm * norm;
-    if (std::fabs(square - 1) < 0.05) usage_error("keys whose length is not 1: at 1 two of the laws are one");
+    if (std::fabs(square - 1) < 0.05)
+      usage_error("take keys of a length other than 1: at length 1 two of the laws coincide");
     const HeldTokens x(T, d, dv, norm, seed);
     const Dense exact = x.exact(beta);
     const double strength = exact_strength(beta, square);

@@ -20,8 +20,9 @@ Claim gdn2_equal_gates() {
          "It has an erase gate b per key channel and a write gate w per value channel. If all these gates of a token "
          "equal beta, it is Kimi delta attention.");
   c.exactly("An identity. If the gates differ, the transition $I - (b . k) k^T$ is not symmetric: its norm exceeds 1 "
-            "for a unit key and gates in $[0, 1]$. For example, take two keys in turn, with channels whose squares are "
-            "1/6 and 5/6, and gates of 0 and 1. Each pair of steps multiplies the state by 5/4, without end.");
+            "for a unit key and gates in $[0, 1]$. For example, let two unit keys alternate, each with two channels "
+            "whose squares are 1/6 and 5/6, and let the erase gate be 1 in one channel and 0 in the other. Then each "
+            "pair of steps multiplies the state by 5/4, without end.");
   c.because("The recurrence is that of public code and notes; we have not read whether the paper bounds the state. "
             "With one gate for all channels the transition is a contraction. For these two keys a decay below 4/5 per "
             "pair stops the growth.");

@@ -41,7 +41,7 @@ Claim delta_product_symmetric_group() {
   c.because("A token of DeltaProduct is $n_h$ tokens of DeltaNet. That $n - 1$ reflections suffice is also 2411.12537 "
             "Proposition 1.2, which was read.");
   c.runs({"delta_net"});
-  c.takes({integer_param("n", 5, 3, 8, "elements"), integer_param("T", 64, 8, 512, "tokens, a permutation each")});
+  c.takes({integer_param("n", 5, 3, 8, "elements"), integer_param("T", 64, 8, 512, "tokens; each is a permutation")});
   return measure(c, [](Points &points, Seed seed, int n, int T) {
     const int words = 64; // a permutation may be its own inverse; 64 random ones are not all
     Vector states, fewer, weaker, permutations, inverses;
@@ -101,7 +101,7 @@ Claim delta_product_rotation_groups() {
   ClaimBuilder c("delta-product-rotation-groups", "2502.10297 §5, Theorem 4 (secondary source)");
   c.says("With $n_h = 2$ one layer of DeltaProduct represents $S_4$ and $A_5$, which are the rotations of the cube and "
          "of the icosahedron: two reflections make any rotation in three dimensions.");
-  c.exactly("A random word of two generators visits 24 and 60 states, and no others, at any length.");
+  c.exactly("Random words of two generators visit exactly 24 states ($S_4$) and 60 states ($A_5$), at any length.");
   c.because("States are distinguished at a tolerance of 1e-6; those of a group differ by at least 0.1. A word of 1024 "
             "random letters reaches all of them except for about one in $10^5$ seeds.");
   c.runs({"delta_product"}), c.takes({integer_param("T", 2048, 1024, 8192, "letters of a random word")});

@@ -24,8 +24,8 @@ Claim kda_dplr() {
          "Diag(alpha)$, $a = beta k$ and $b = alpha . k$.");
   c.exactly("An identity. The written pair keeps its factor beta. The display that names a and b writes $k v^T$, so "
             "there beta is part of v.");
-  c.because("This is Eq 1 of the text in the form of §6.2. The list below that form says $a = b = k$ for what the "
-            "kernel shares. There k is the key of the kernel, before it is multiplied by beta and the decays.");
+  c.because("This is Eq 1 of the text in the form of §6.2. The list below that form sets $a = b = k$ to describe which "
+            "variables the kernel shares. In that list k is the key before it is multiplied by beta and the decays.");
   c.runs({"kda"}), c.takes(head);
   return measure(c, [](Points &points, Seed seed, const Shape &shape) {
     const Sequence s = gated_sequence(shape, seed);

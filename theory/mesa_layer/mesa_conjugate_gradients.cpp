@@ -11,8 +11,8 @@ Claim mesa_conjugate_gradients_rate() {
   c.says("The mesa layer reads $B_t (H_t + ridge I)^{-1} q_t$ and solves the system by k steps of conjugate gradients. "
          "In the norm of the matrix their error is at most $2 ((sqrt(kappa) - 1) / (sqrt(kappa) + 1))^k$ of the "
          "initial error, where kappa is the condition number of the matrix.");
-  c.exactly("The hardest first step multiplies the error by $(kappa - 1) / (kappa + 1)$. After d steps, the width of "
-            "the keys, the result is exact up to rounding.");
+  c.exactly("In the worst case the first step multiplies the error by $(kappa - 1) / (kappa + 1)$. After d steps, the "
+            "width of the keys, the result is exact up to rounding.");
   c.because("The layer and its solver are the paper's, as its abstract and public notes say; the rate is the classical "
             "bound of conjugate gradients.");
   c.runs({"mesa"});
@@ -47,7 +47,7 @@ Claim mesa_conjugate_gradients_rate() {
     const int many = 4 * int(std::ceil(std::sqrt(condition)));
     points.rounding(rounding);
     points
-        .obligation("the hardest first step: $(kappa - 1) / (kappa + 1)$", hardest(1, true),
+        .obligation("the first step in the worst case: $(kappa - 1) / (kappa + 1)$", hardest(1, true),
                     (condition - 1) / (condition + 1))
         .but_not("$(sqrt kappa - 1) / (sqrt kappa + 1)$, without the 2", chebyshev_bound(condition, 1) / 2)
         .but_not("the rate squared", chebyshev_bound(condition, 2));

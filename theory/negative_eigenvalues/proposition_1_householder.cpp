@@ -49,10 +49,10 @@ Claim permutation_reflections() {
   ClaimBuilder c("permutation-reflections", "2411.12537 Proposition 1.2");
   c.says("A permutation matrix of n elements is a product of $n - 1$ factors $I - beta v v^T$, $|v| = 1$, each a "
          "reflection or the identity.");
-  c.exactly("A swap of i and j is the reflection at $(e_i - e_j)/sqrt(2)$. The cycle of all n elements needs $n - 1$: "
-            "it differs from I by that rank.");
+  c.exactly("A swap of i and j is the reflection at $(e_i - e_j)/sqrt(2)$. The cycle of all n elements needs $n - 1$ "
+            "factors, because it differs from I by a matrix of rank $n - 1$.");
   c.because("The text does not say that no fewer suffice; it follows because a product of j factors differs from I by "
-            "a rank of at most j.");
+            "a matrix of rank at most j.");
   c.runs({"delta_net"}), c.takes({integer_param("n", 5, 3, 10, "elements")});
   return measure(c, [](Points &points, Seed seed, int n) {
     std::vector<int> ring(n); // 0 -> 1 -> ... -> 0
@@ -98,8 +98,9 @@ Claim two_factors_stay_positive() {
   ClaimBuilder c("two-factors-stay-positive", "2411.12537 Proposition 1.3");
   c.says("A product of at most two factors $I - beta v v^T$ with unit v and beta in $[0, 1]$ has all its eigenvalues "
          "in $[0, 1]$.");
-  c.exactly("In the plane: trace $2 - 2 beta + beta^2 cos^2$, determinant $(1 - beta)^2$. Three factors are too many: "
-            "beta = 1 and keys 60 degrees apart give $-1/8$.");
+  c.exactly("In the plane of the two keys, at an angle $a$ between them, the product has the trace $2 - 2 beta + "
+            "beta^2 cos(a)^2$ and the determinant $(1 - beta)^2$. Three factors are too many: with beta = 1 and keys "
+            "60 degrees apart one eigenvalue is $-1/8$.");
   c.because("The paper states the bound on the number of factors. The three projections show that it is necessary.");
   c.runs({"delta_net"});
   c.takes({real_param("angle", 60, 1, 89, "degrees between the two keys"),

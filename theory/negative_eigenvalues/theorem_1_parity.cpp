@@ -92,7 +92,7 @@ Claim parity_needs_negative_eigenvalue() {
                            units(T, d) * epsilon_of(Real::f64));
     };
     if (beta * std::pow(1 - beta, T - 1) > single / 2)
-      usage_error("the states are not yet one in float32: a larger T or beta");
+      usage_error("the last states still differ in float32: take a larger T or beta");
     points.statement("difference of the last two reads", last(beta));
     points.statement("difference of the last two reads, $beta = 1$", last(1));
     points.rounding(units(T, d));

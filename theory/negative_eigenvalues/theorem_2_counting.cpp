@@ -31,8 +31,8 @@ Claim counting_needs_complex_eigenvalues() {
       "A finite-precision linear RNN counts modulo m, m not a power of two, only if in some layer a product of "
       "transitions has an eigenvalue that is not real. So triangular real transitions do not count modulo 3, even with "
       "negative eigenvalues. On the text 1, 1, 1, ... one layer with real eigenvalues alternates between two states.");
-  c.exactly("With eigenvalues in $[-1, 1]$ and $-1$ simple, $h_{k+2} - h_k -> 0$, so only two states alternate. A "
-            "rotation by 120 degrees has three states, at a distance of $sqrt(3)$ from each other.");
+  c.exactly("If all eigenvalues are in $[-1, 1]$ and $-1$ is a simple one, $h_{k+2} - h_k -> 0$, so only two states "
+            "alternate. A rotation by 120 degrees has three states, at a distance of $sqrt(3)$ from each other.");
   c.because("A single layer is measured on a constant text, once with a triangular transition and once with the "
             "symmetric one of DeltaNet. The induction over layers is the paper's Appendix B.2, which was not read.");
   c.runs({"delta_net", "delta_product"});

@@ -13,13 +13,13 @@ Claim copying_state_bound() {
          "log2(D) - 1$ bits of state it is more than 1/2.");
   c.exactly("Each state can be decoded to only one text. DeltaNet with d orthonormal keys and sign values has $2^d$ "
             "states and reaches the bound.");
-  c.because("We did not have the text of the theorem; it is stated as public notes quote it. The notes have >; since "
-            "the bound is reached, it must be >=. All $2^L$ texts are written, so that the errors are exact.");
-  c.runs({"delta_net", "linear"}), c.takes({integer_param("d", 6, 2, 8, "channels of the state, a bit each"),
+  c.because("We did not have the text of the theorem; it is stated as public notes quote it. The notes have >, which "
+            "must be >= because the bound is reached. All $2^L$ texts are written, so that the errors are exact.");
+  c.runs({"delta_net", "linear"}), c.takes({integer_param("d", 6, 2, 8, "channels of the state, one bit each"),
                                             integer_param("more", 2, 2, 4, "tokens beyond d, at most d")});
   return measure(c, [](Points &points, int d, int more) {
     const int L = d + more;
-    if (more > d) usage_error("at most d tokens beyond d");
+    if (more > d) usage_error("take more <= d");
     const Written delta = write_all("delta_net", L, d), wider = write_all("delta_net", L, d + 1),
                   one_more = write_all("delta_net", d + 1, d), fits = write_all("delta_net", d, d),
                   sums = write_all("linear", L, d);

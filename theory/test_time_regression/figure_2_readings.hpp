@@ -72,8 +72,8 @@ const double worst_by = std::log(40);
 /// nearly one-dimensional: sharper weights help as much as slopes do, and the fixed margins of the claims fail.
 inline void refuse_one_direction(const Protocol &p, double most = 0.5) {
   if (p.point && p.point->text("noise") == "equicorrelated" && p.point->real("correlation") > most)
-    usage_error("equicorrelated noise of correlation <= " + number(most) +
-                " only: above, one direction carries most of it");
+    usage_error("equicorrelated noise needs a correlation of at most " + number(most) +
+                ": at a larger one a single direction carries most of the noise");
 }
 
 struct Losses {

@@ -22,7 +22,7 @@ Claim trained() {
       "learning rates) RLS is above linear attention, .83 against .71, and every seed of RLS is above every seed of "
       "linear attention. The statement that RLS solves the task, with at least .95, is refuted. mqar_fig3_reduced "
       "measures a reduced form. Four other claims measure what holds without training. One of them has an embedding on "
-      "which RLS is exact and linear attention fails, so the claim about trained models is possible.");
+      "which RLS is exact and linear attention fails, so what the paper says about trained models is possible.");
   return c.is_not_tested(Reason::needs_training);
 }
 
@@ -34,7 +34,7 @@ Claim setup() {
       "every length $T$ of the text. With $P = 128$ linear attention falls short, and RLS solves MQAR at every $T$.");
   c.exactly("The text does not give $T$, accuracies (only a figure), vocabulary, number of sequences, batch size, "
             "optimiser, learning rates, schedule, steps, seeds or heads. It does not say which projections are "
-            "learned, what RLS has for a ridge and does at $t < D_k$, which residual and normalisation layers there "
+            "learned, which ridge RLS has, what RLS does at $t < D_k$, which residual and normalisation layers there "
             "are, how many cues repeat, at which positions the loss is taken, or what $D_v$ is.");
   c.because("suites/trained_recall_width.toml has the statements. Two questions need trained models: whether the "
             "responses become a linear image of the cues, and whether $P = 64$ is solved because a trained $W_k$ "

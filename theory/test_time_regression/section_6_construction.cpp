@@ -85,8 +85,8 @@ Claim orthonormal_tokens() {
 Claim indices_typo() {
   ClaimBuilder c("mqar-indices-typo", "003 §6, before Eq 57, Eq 58");
   c.says("The memory's pairs $(x_{t-1}, x_t)$ start at $t = 1$.");
-  c.exactly("The pairs start at $t = 2$, or $x_0$ must be defined as 0, because there is no token $x_0$. Also, "
-            "$u_{i_j}$ appears in the j-th pair, not as the $i_j$-th bigram.");
+  c.exactly("The pairs start at $t = 2$, or $x_0$ must be defined as 0, because there is no token $x_0$. Also, the cue "
+            "$u_{i_j}$ is that of the j-th pair of the sequence, not of the $i_j$-th bigram.");
   c.because("Two indices are wrong; the construction does not depend on them.");
   c.is_refuted(slip("§6: the memory holds {$(x_{t-1}, x_t)$} for $t = 1$ to $T + 1$; the cue 'has previously appeared "
                     "as the $i_j$ th bigram'.",

@@ -20,9 +20,9 @@ Point exact_recall(const Texts &text, int P, double known_ridge) {
 Claim mqar_rls_vs_linear_untrained() {
   ClaimBuilder c("mqar-rls-vs-linear-untrained", "003 §6 (untrained)");
   c.says("RLS recalls more than linear attention if there are more pairs than dimensions.");
-  c.exactly(
-      "On random unit cues, with pairs of cue and response stored, the share of right answers of RLS is higher by 1/6 "
-      "than that of linear attention, at $P = 1.5 d$ and at $2 d$. At $P < d$ RLS recalls every response exactly.");
+  c.exactly("On random unit cues, with pairs of cue and response stored, the share of right answers of RLS is higher "
+            "than that of linear attention by about 1/6, both at $P = 1.5 d$ and at $2 d$. At $P < d$ RLS recalls "
+            "every response exactly.");
   c.runs({"linear", "rls"}), c.draws({"mqar"});
   c.takes({integer_param("P", 48, 2, 512, "pairs, 1.5 d or more"), integer_param("d", 32, 8, 256, "width"),
            integer_param("T", 256, 64, 4096, "steps")});
@@ -56,9 +56,11 @@ Claim mqar_t_independence() {
   c.takes({integer_param("d", 32, 24, 128, "width, and number of pairs"),
            integer_param("T", 512, 384, 4096, "steps of the long texts, 16 d to 48 d")});
   return measure(c, [](Points &points, const Protocol &protocol, int d, int T) {
-    if (T < 16 * d) usage_error("T >= 16 d steps: in the first eighth of fewer, cues are not yet seen twice");
+    if (T < 16 * d)
+      usage_error("take T >= 16 d steps: in the first eighth of a shorter text the cues do not yet occur twice");
     if (T > 48 * d)
-      usage_error("T <= 48 d steps: in the first eighth of more, the counts of the cues are even already");
+      usage_error(
+          "take T <= 48 d steps: in the first eighth of a longer text the cues already occur about equally often");
     // The share of right answers in the last eighth of each text, when every cue has occurred.
     const auto ending = [&](int T) {
       Vector shares;
@@ -71,7 +73,7 @@ Claim mqar_t_independence() {
     };
     const Vector brief = ending(T / 8), lasting = ending(T);
     const Mean gain = mean_of(minus(lasting, brief));
-    points.statement("random unit cues: share of right answers at T is that at $T / 8$",
+    points.statement("random unit cues: share of right answers at $T$, equal to that at $T / 8$",
                      Mean{mean_of(lasting).mean, gain.standard_error}, mean_of(brief).mean);
     points.obligation("random unit cues: share at T - share at $T / 8$", at_least_point(gain, 0.03));
     if (protocol.full() && !protocol.point) // recall first falls, then rises as the counts of the cues become equal

@@ -55,7 +55,7 @@ Claim only_orthonormal() {
   c.runs({"linear"}), c.takes(pair_params({1, 1, 8, 3, 2}));
   return measure(c, [](Points &points, Seed seed, int t, int Dk, int Dv) {
     const Pairs x({1, 1, t, Dk, Dv}, seed);
-    if (t <= Dk) usage_error("a tight frame beyond a basis needs t > Dk");
+    if (t <= Dk) usage_error("take t > Dk: at t = Dk a tight frame is an orthonormal basis");
     const Pairs frame(transpose(orthonormal(Dk, t, seed)), x.V), // K^T K = I
         longer(1.1 * frame.K, x.V);
     const double apart = frobenius_norm(linear_memory(frame) - frame.best()) / frobenius_norm(frame.best()),
@@ -110,7 +110,8 @@ Claim covariance() {
             "attention divided by $t$ tends to $B Sigma$, and least squares gives $B$. The two are equal up to scale "
             "exactly for $Sigma = c I$.");
   c.because("Linear attention weights directions by how often they occur.");
-  c.runs({"linear"}), c.takes({real_param("kappa", 4, 1e-2, 100, "$Sigma = diag(1, kappa)$, not 1")});
+  c.runs({"linear"}),
+      c.takes({real_param("kappa", 4, 1e-2, 100, "kappa of the covariance $Sigma = diag(1, kappa)$; not 1")});
   return measure(c, [](Points &points, const Protocol &protocol, double kappa) {
     const Correlated x{kappa};
     if (kappa == 1) usage_error("kappa = 1 has the covariance I, where B Sigma is B");

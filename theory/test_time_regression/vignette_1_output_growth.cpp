@@ -46,7 +46,7 @@ Claim growth() {
   c.holds_under("$E v k^T$ is not 0");
   c.runs({"linear", "rls", "gated_linear"});
   c.takes({integer_param("t", 24, width + 8, 1024,
-                         "the smaller number of pairs; from the least value on, fourth moments are finite"),
+                         "the smaller number of pairs; its lower bound makes fourth moments finite"),
            integer_param("T", 192, 80, 4096, "the larger number of pairs")});
   return measure(c, [](Points &points, const Protocol &protocol, int t, int T) {
     const Ends ends{t, T};

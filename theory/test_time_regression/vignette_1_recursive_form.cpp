@@ -128,7 +128,7 @@ Claim regression_layers() {
             "$lambda M (K^T K + lambda I)^{-1}$, which goes to 0 with $lambda$.");
   c.because("Because of the ridge the early steps, $t < Dk$, have a unique solution too.");
   c.holds_asymptotically(), c.runs({"mesa", "intention", "linear"});
-  c.takes(pair_params({1, 1, 20, 8, 3}), {real_param("lambda", 0.1, 1e-5, 0.5, "ridge; below, rounding hides it")});
+  c.takes(pair_params({1, 1, 20, 8, 3}), {real_param("lambda", 0.1, 1e-5, 0.5, "ridge; rounding hides a smaller one")});
   c.at({{}, {{"lambda", 1e-3}}});
   return measure(c, [](Points &points, Seed seed, int t, int Dk, int Dv, double lambda) {
     const Pairs x({1, 1, t, Dk, Dv}, seed);

@@ -169,7 +169,7 @@ Claim newton() {
   c.because("A quadratic function equals its second-order Taylor model.");
   c.takes(pair_params(point_P));
   return measure(c, [](Points &points, Seed seed, const Params &p, const Shape &shape) {
-    if (shape.T <= shape.Dk) usage_error("K^T K of t-1 pairs, for the rival, needs t > Dk");
+    if (shape.T <= shape.Dk) usage_error("take t > Dk: a rival needs K^T K of t - 1 pairs to be invertible");
     const Pairs x(shape, seed), fewer = x.some(0, shape.T - 1);
     const Dense origin(shape.Dv, shape.Dk), best = x.best();
     for (double start : {0.0, 1.0, 10.0}) {

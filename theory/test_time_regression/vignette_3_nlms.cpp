@@ -16,7 +16,7 @@ Claim limit() {
   return measure(c, [](Points &points, Seed seed, double delta, int Dk, int Dv, double norm) {
     const Step x(seed, Dk, Dv, norm);
     const double kk = x.kk(), units = x.units(delta) * (1 + kk + 1 / kk);
-    if (delta * kk > 1000) usage_error("beyond delta |k|^2 = 1000 the gap's own law drowns in rounding");
+    if (delta * kk > 1000) usage_error("take delta |k|^2 <= 1000: beyond this rounding hides the law of the gap");
     const Dense layer = x.after_longhorn(delta), end = x.moved(1 / kk);
     const auto short_of_it = [&](double gap) { return end - gap / kk * write(x.error(), x.k); };
     points.rounding(units).statement("Longhorn at $delta$ solves the constrained problem", layer, end);
@@ -36,7 +36,7 @@ Claim closest() {
          "|k|^2) + v k^T / |k|^2$ (NLMS).");
   c.exactly("The step stores the pair, and its result $M$ is the closest memory that does. Any other one is $M + N$ "
             "with $N k = 0$; its squared distance from $M_{t-1}$ is larger by exactly $|N|^2$.");
-  c.because("Eq 32 also calls the variable of the minimisation $M_t$.");
+  c.because("In Eq 32 the symbol $M_t$ stands both for the solution and for the variable of the minimisation.");
   c.runs({"nlms", "longhorn"}), c.takes(step_params()), c.at({{{"delta", 1}}, {{"delta", 1}, {"norm", 0.6}}});
   return measure(c, [](Points &points, Seed seed, int Dk, int Dv, double norm) {
     const Step x(seed, Dk, Dv, norm);

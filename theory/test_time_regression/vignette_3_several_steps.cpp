@@ -44,7 +44,7 @@ Claim product_sequence() {
   c.runs({"delta_net", "delta_product", "linear"});
   c.takes(one_head_params(point_P), {integer_param("n", 2, 2, 8, "steps per token")}), c.at({{}, {{"n", 3}}});
   return measure(c, [](Points &points, Seed seed, const Shape &shape, int n) {
-    if (n >= shape.Dk) usage_error("n independent keys a token need n < Dk");
+    if (n >= shape.Dk) usage_error("n independent keys per token need n < Dk");
     const Sequence s = random_sequence({1, 1, n * shape.T, shape.Dk, shape.Dv}, seed);
     const Vector layer = every(n, "delta_net", s);
     const double units = 4 * rounding_units("delta_net", s);

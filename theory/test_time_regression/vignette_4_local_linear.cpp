@@ -161,7 +161,7 @@ Claim underdetermined() {
                                      integer_param("Dk", 16, 3, 64, "key width, at most $T / 2$"),
                                      integer_param("Dv", 3, 1, 64, "value width")});
   return measure(c, [](Points &points, Seed seed, const Shape &shape) {
-    if (2 * shape.Dk > shape.T) usage_error("T prefixes with Dk <= T / 2, so that later ones have an inverse");
+    if (2 * shape.Dk > shape.T) usage_error("take Dk <= T / 2, so that half of the prefixes have an inverse");
     const Sequence s = random_sequence(shape, seed);
     double singular = 0;
     for (int t = 0; t < 2 * shape.Dk; ++t) singular += LocalData(s, t).rank() < shape.Dk + 1;

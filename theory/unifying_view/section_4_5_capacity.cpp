@@ -90,9 +90,10 @@ Claim delta_net_capacity() {
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Items x = items_of(p);
     const double d = x.d;
-    hold_to_recursion("delta_net", x, {d, 1},
-                      {{"the term in F dropped", {d, 1, 1, false}}, {"$d-1$ for $d$", {d - 1, 1}}},
-                      "relative error of these items, by the recursion", protocol, points);
+    hold_to_recursion(
+        "delta_net", x, {d, 1},
+        {{"the term in the state's squared norm dropped", {d, 1, 1, false}}, {"$d-1$ for $d$", {d - 1, 1}}},
+        "relative error of these items, by the recursion", protocol, points);
     points.wrong_system("linear attention", error_of("linear", x, protocol, 0.04),
                         Recursion{d, 1}.mean(x.from, x.to, x.n));
     if (x.n <= x.d || x.from > 0) return;

@@ -13,7 +13,7 @@ Claim never() {
          "magnitude for ever unless something is written near $k_old$ again, and every orthogonal direction persists.");
   c.exactly("Exact while every later key is orthogonal to $k_old$. A write at a key of cosine $c$ with $k_old$ leaves "
             "$1 - beta c^2$ of the old value.");
-  c.because("The authors themselves except later writes near $k_old$. The claim blog_forgets_random_keys measures how "
+  c.because("The authors themselves exclude later writes near $k_old$. The claim blog_forgets_random_keys measures how "
             "much is lost among random keys.");
   c.runs({"delta_net", "gated_delta_net"});
   c.takes(write_params({beta_param(1), cosine_param(0.3), integer_param("writes", 200, 1, 2000, "later writes")}));

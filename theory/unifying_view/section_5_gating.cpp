@@ -66,8 +66,8 @@ Claim doubles() {
   ClaimBuilder c("blog-mamba2-doubles", "002 §5, Mamba2");
   c.says("Under the gate, seeing the same ($k$, $v$) twice still doubles the value. ('Doubles' is read here as the "
          "factor 2.)");
-  c.exactly("After two writes the value at the key is $1 + alpha$ times as large; that is 2 only for $alpha = 1$. "
-            "After ever more writes it tends to $1 / (1 - alpha)$ times.");
+  c.exactly("After two writes the value at the key is $1 + alpha$ times as large; that is 2 only for $alpha = 1$. As "
+            "writes are repeated, the factor tends to $1 / (1 - alpha)$.");
   c.because(
       "The main point of the sentence holds: the layer keeps adding what it already knows instead of correcting it.");
   c.is_refuted(stricter("§5: 'seeing the same ($k$, $v$) twice still doubles the value'.", "$alpha_t$ in (0, 1)",

@@ -22,7 +22,7 @@ Claim retention() {
   c.at({{{"m", 8}}, {}});
   return measure(c, [](Points &points, const Protocol &protocol, int d, int m, int r, double alpha) {
     const double delta = std::pow(1 - 1.0 / d, m), gate = std::pow(alpha, m), late = gate / alpha;
-    if (r > std::min(d, m)) usage_error("r keys that are all written need r <= d and r <= m");
+    if (r > std::min(d, m)) usage_error("take r <= d and r <= m, so that all r keys are orthonormal and written");
     // Rivals of the two sampled laws.
     const double other_width = std::pow(1 - 1.0 / (d - 1), m), fewer = std::pow(1 - 1.0 / d, m - 1);
     const auto mean = [&](const std::string &variant, double law, const Vector &rivals) {

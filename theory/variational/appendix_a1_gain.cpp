@@ -9,10 +9,11 @@ const std::vector<ParamSpec> setting{integer_param("n", 6, 2, 128, "pairs"), wid
 Claim rls_pre_update_gain() {
   ClaimBuilder c("rls-pre-update-gain", "004 Appendix A.1");
   c.says("Classical recursive least squares computes its gain from $A_{t-1}$.");
-  c.exactly("$A_{t-1} k / (1 + k^T A_{t-1} k)$, which is the same vector as $A_t k$.");
-  c.because("This is how the textbook algorithm does it. Without the denominator the gain would be too large by the "
-            "factor $delta$; the text does not claim that. The two forms are one vector, so the 'post-update $A_t$' of "
-            "Table 5 is no departure from the textbook.");
+  c.exactly("The gain is $A_{t-1} k / (1 + k^T A_{t-1} k)$, which is the same vector as $A_t k$.");
+  c.because(
+      "This is how the textbook algorithm does it. Without the denominator $delta = 1 + k^T A_{t-1} k$ the gain would "
+      "be too large by the factor $delta$; the text does not claim that form. The gains computed from $A_{t-1}$ and "
+      "from $A_t$ are the same vector, so the 'post-update $A_t$' of Table 5 is no departure from the textbook.");
   c.runs({"rls", "vla"}), c.takes(setting);
   return measure(c, [](Points &points, Seed seed, int n, int d, double lambda0) {
     const Pairs x = unit_pairs(n, d, 1, seed, "classical gain"), earlier = x.first(n - 1);
@@ -36,9 +37,9 @@ Claim vla_post_vs_pre_direction() {
   ClaimBuilder c("vla-post-vs-pre-direction", "004 Appendix A.1, Table 5");
   c.says("Where $u_t$ is aligned with $k_t$, computing the write direction from the post-update $A_t$ rather than "
          "$A_{t-1}$ prevents a double counting of the new direction.");
-  c.exactly(
-      "After normalisation $A_t k$ and $A_{t-1} k$ are the same direction when $u$ is parallel to $k$, so the choice "
-      "changes nothing there. For any $u$, $A_t k = A_{t-1} k - z (u.A_{t-1} k) / delta$, $z = A_{t-1} u$.");
+  c.exactly("After normalisation $A_t k$ and $A_{t-1} k$ are the same direction when $u$ is parallel to $k$, so the "
+            "choice changes nothing there. For any $u$, $A_t k = A_{t-1} k - z (u.A_{t-1} k) / delta$ with $z = "
+            "A_{t-1} u$ and $delta = 1 + u.z$.");
   c.because(
       "The choice matters only if the penalty direction is not along the key. The text does not mention that case.");
   c.is_refuted(

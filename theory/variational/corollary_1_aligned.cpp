@@ -16,7 +16,7 @@ Claim kantorovich() {
   ClaimBuilder c("vla-c-kantorovich", "004 Proposition 2 with Eq 9 (derived)");
   c.says("For symmetric positive definite $A$ of condition $kappa$, $a = A k / |A k|$ keeps a.k away from 0.");
   c.exactly("$min a.k = 2 sqrt(kappa) / (1 + kappa)$. A key in the plane of the two extreme eigenvectors attains it. "
-            "Hence $|J| <= (1 + sqrt(5 - 4 min a.k)) / 2$.");
+            "Hence the Jacobian $J = I - a k^T$ has $|J| <= (1 + sqrt(5 - 4 min a.k)) / 2$.");
   c.runs({"vla"});
   c.takes({real_param("kappa", 4, 1.01, 1e6, "condition of A"), integer_param("d", 3, 2, 32, "head width")});
   c.at({{}, {{"kappa", 100}, {"d", 5}}});
@@ -83,7 +83,8 @@ Energy energy_of(const Inputs &x, double lambda0) {
 
 Claim aligned() {
   ClaimBuilder c("vla-cor1-aligned-u", "004 Corollary 1 (restricted)");
-  c.says("With $u_t$ parallel to $k_t$ the chain from the first step does not expand.");
+  c.says(
+      "With $u_t$ parallel to $k_t$ the chain, the product of the Jacobians from the first step on, does not expand.");
   c.exactly("True if $|u|^2 n_t + c_t <= 2$ at every step, where $n_t = |A_t k_t|$ and $c_t = a_t.k_t$. This is so for "
             "unit $u$ at $lambda0 = 0.1$, and whenever $|u|^2 <= lambda0$. The norms of single steps, and of chains "
             "that begin later, do exceed 1.");

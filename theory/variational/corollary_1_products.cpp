@@ -40,7 +40,8 @@ void bound_chain(Points &points, const Vector &cosines) {
   const double measured = chain_norm(cosines, true), units = jacobian_units(2) * T * law; // T factors of norm <= 2
   points.rounding(units).statement("norm <= 1", at_most_point(measured, 1, units * epsilon_of(Real::f64)));
   points.obligation("product of the norms", measured, law).but_not("$2^T$", std::pow(2, T));
-  points.wrong_system("steps that are not turned", chain_norm(cosines, false), law);
+  points.wrong_system("every step stretches the same direction, not the one stretched before",
+                      chain_norm(cosines, false), law);
 }
 
 Claim product_norm() {

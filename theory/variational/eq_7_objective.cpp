@@ -9,8 +9,8 @@ constexpr int dv = 3;
 Claim batch_minimiser() {
   ClaimBuilder c("vla-eq17-batch-minimiser", "004 Eq 7, 16, 17");
   c.says("$S* = V K^T (K K^T + M_t)^{-1}$ minimises $sum |v_s - S k_s|^2 + tr(S M_t S^T)$.");
-  c.exactly("An identity. The prediction minimises the same sum by least squares on the keys and the rows of a root of "
-            "$M_t$.");
+  c.exactly("An identity. The reference is least squares on the pairs, to which the rows of a square root of $M_t$ are "
+            "added as keys with the value 0.");
   c.takes({integer_param("n", 6, 1, 256, "pairs"), width_param(), penalty_param()});
   return measure(c, [](Points &points, Seed seed, int n, int d, double lambda0) {
     const Pairs x = unit_pairs(n, d, dv, seed, "eq 17");
@@ -59,8 +59,9 @@ Claim shrinkage() {
 Claim recursion_solves() {
   ClaimBuilder c("vla-eq10-solves-eq7", "004 §3.3, Appendix A.1");
   c.says("Eq 9-10 maintain the minimiser of Eq 7 exactly.");
-  c.exactly("For orthonormal keys the recursion is $(2 + lambda0)$ times the minimiser if $u = k$, and $(1 + lambda0)$ "
-            "times if $u$ is orthogonal to every key. For random keys it is another matrix.");
+  c.exactly(
+      "For orthonormal keys the state of the recursion is $2 + lambda0$ times the minimiser if $u = k$, and $1 + "
+      "lambda0$ times the minimiser if $u$ is orthogonal to every key. For random keys the state is another matrix.");
   c.because("The recursion departs from the minimiser in two ways. Its write direction has length 1, which the text "
             "says. And it does not contain the penalty $M_t$ of Eq 7, which grows with the keys.");
   c.is_refuted(asserted(

@@ -14,8 +14,8 @@ Claim depletion() {
       "$A_{t-1} - A_t = z z^T / delta_t$ with $z = A_{t-1} u_t$. This drop has rank 1 and a trace of at most "
       "$|A_{t-1}| (delta - 1) / delta < 1 / lambda0$. At the first step, with $|u| = s$, its trace is $s^2 / (lambda0 "
       "(lambda0 + s^2))$. The direction that it depletes is $z$, not $u$. All this holds without the refresh.");
-  c.because(
-      "$A$ turns $u$ to $z$. So a direction along which no $u$ lies is depleted as well if some $z$ lies along it.");
+  c.because("In general $z = A u$ and $u$ have different directions. So a direction along which no $u$ lies is "
+            "depleted as well if some $z$ lies along it.");
   c.runs({"vla"});
   c.takes(
       {integer_param("d", 32, 3, 64, "head width"), penalty_param(1e-3), real_param("s", 1, 0.05, 3, "length of u")});
@@ -67,7 +67,7 @@ Claim suppression() {
   c.says("Where $k_t$ lies in directions seen before, $A_t k_t$ is small and the update of $S$ is suppressed; a new "
          "direction is written at full magnitude.");
   c.exactly("$a_t = A_t k_t / |A_t k_t|$, so $|e_t a_t^T|_F = |e_t|$ whatever $|A_t k_t|$ is. Only the direction of "
-            "$A_t k_t$ matters, and replacing $A$ by $c$ A changes nothing.");
+            "$A_t k_t$ matters, and replacing $A$ by $c A$ changes nothing.");
   c.because(
       "The sentence describes the unnormalised form, and contradicts the normalisation that Proposition 2 requires.");
   c.is_refuted(

@@ -65,9 +65,9 @@ double refresh_law(const Vector &U, int d, double lambda0, int period, double et
 Claim refresh_bias() {
   ClaimBuilder c("sherman-morrison-refresh-bias", "004 §1.2, §5.4, Algorithm 1 lines 15-17");
   c.says("Stricter reading: with the refresh, 1e-3 I every 20 steps, $A_t$ still is $M_t^{-1}$ exactly.");
-  c.exactly("To first order in the refresh $eta I$ its trace is larger by $eta tr(M_T^{-1} sum_j M_j^2 M_T^{-1})$, "
-            "where $j$ runs over the refreshes. At $d = 32$ and with Algorithm 1's $u$ this is .01, .04, .08, .19, .6 "
-            "and 2.0% at $T = 25$, 64, 128, 256, 512 and 1000.");
+  c.exactly("To first order in the refresh $eta I$ the trace of $A_T$ is larger than that of $M_T^{-1}$ by $eta "
+            "tr(M_T^{-1} sum_j M_j^2 M_T^{-1})$, where $j$ runs over the refreshes. At $d = 32$ and with Algorithm 1's "
+            "$u$ this is .01, .04, .08, .19, .6 and 2.0% at $T = 25$, 64, 128, 256, 512 and 1000.");
   c.because("At the paper's lengths the departure is small, and the refresh is disclosed. The refresh is to prevent "
             "drift by rounding errors, which is of relative size 1e-6 in float32 (sherman_morrison_exact). A refresh "
             "that is repeated for ever also keeps $A$ from vanishing.");
@@ -189,7 +189,7 @@ Claim f32_repeated_u() {
   ClaimBuilder c("sm-delta-f32-repeated-u", "004 §3.3, §5.4");
   c.says("$delta_t >= 1$ always, so that the division is unconditionally safe; precision is float32 throughout.");
   c.exactly("True if $lambda0$ is well above float32's rounding. At 1e-8 and 1e-9 cancellation along a repeated "
-            "direction makes $u^T A u$ negative, and $delta$ falls to a few hundred below 0. In float64 the same runs "
+            "direction makes $u^T A u$ negative, and $delta$ falls to minus a few hundred. In float64 the same runs "
             "give $1 + 1/(lambda0 + t - 1)$.");
   c.because("At the paper's $lambda0 = .1$ the division is safe. Where it is not, Algorithm 1's clamp of $delta$ at "
             "1e-4 hides the failure.");

@@ -89,7 +89,8 @@ Claim a_decay() {
     points.obligation("$u = W_u W_k x$: about 10 at $t = 1000$, at most 13", at_most_point(mean_of(ends), 13));
     points.obligation("$u = W_u W_k x$: exponent from $t = 100$ to 1000", at_most_point(mean_of(falls), 0.5));
     points.wrong_system("isotropic u", at_most_point(fall, 0.5, 0));
-    points.rounding(units).obligation("mixture of $1/(lambda0 + sigma)$", measured, norm_of_mixture(random));
+    points.rounding(units).obligation("$|A_t|_F$ from the eigenvalues $1/(lambda0 + sigma)$ of $A_t$", measured,
+                                      norm_of_mixture(random));
     points.obligation("$sqrt d / (lambda0 + t/d)$", at_least_point(measured, isotropic_norm(t), rounding));
     points.wrong_system("u of length 1.1",
                         at_least_point(inverse_norm(scaled(1.1, whole)), isotropic_norm(rounds), rounding));

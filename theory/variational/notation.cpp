@@ -185,7 +185,8 @@ Claim khat() {
     const auto law = [](double cosine) { return 2 + 2 * cosine; };
     const auto held = [&](double cosine) { return sampled_point(algorithm, law(cosine), 2 * bias); };
     const Mean both{algorithm.mean, std::hypot(algorithm.standard_error, text.standard_error)};
-    points.statement("mean $|a + b|^2$ of two normalised keys, Algorithm 1 as Eq 7", both, text.mean);
+    points.statement("mean $|a + b|^2$ of two normalised keys: Algorithm 1's keys against those of Eq 7", both,
+                     text.mean);
     points.obligation("(elu + 1)(k) normalised: $2 + 2 d E[X/|phi|]^2$", held(positive))
         .but_not("the limit $mu^2/m2$ of wide heads", held(limit));
     points.wrong_system("k normalised", sampled_point(text, law(positive), 2 * bias));

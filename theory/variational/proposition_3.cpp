@@ -177,8 +177,8 @@ Claim rank_limit() {
   ClaimBuilder c("vla-capacity-rank", "004 §4.3, §8");
   c.says("A $d$ x $d$ state holds at most $d$ associations exactly; the bound is the same for linear attention, "
          "DeltaNet and VLA.");
-  c.exactly("The best linear memory of $n > d$ random pairs has an error of $1 - d / n$ of $|V|^2$; for $n <= d$ it "
-            "has none. No layer with such a state does better, because least squares is the best.");
+  c.exactly("For $n > d$ random pairs the best linear memory leaves the share $1 - d / n$ of $|V|^2$ as squared error; "
+            "for $n <= d$ it leaves none. No layer with such a state does better, because least squares is the best.");
   c.runs({"rls"});
   c.takes({integer_param("n", 48, 2, 512, "random pairs, more than d"), integer_param("d", 32, 2, 128, "width")});
   return measure(c, [](Points &points, const Protocol &protocol, int n, int d) {

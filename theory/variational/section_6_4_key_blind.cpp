@@ -67,8 +67,8 @@ Claim mode_guess() {
   c.exactly(
       "The plateau is above the baseline, as §6.5 and Table 11 say: 0.08 is ten times $1/128$. The measurement here is "
       "of a guess among the context's values, whose accuracy is near the plateau: it is above $1/128$ too.");
-  c.because("The paper contradicts itself. A guess that ignores the key explains the plateau (mqar_key_blind_guess); "
-            "the head need not exploit the geometry of embeddings.");
+  c.because("The paper contradicts itself. A guess that ignores the key explains the plateau (mqar_key_blind_guess). "
+            "The paper's explanation, that the output head exploits the geometry of embeddings, is not needed.");
   c.is_refuted(slip("§6.4: 'plateau near 0.08-0.15, below the random baseline of $1/128 = 0.008$'.", "none",
                     "§6.5 has 'well above random ($1/128$)'."));
   c.takes(context), c.at({{{"n", 8}}, {}});

@@ -24,7 +24,7 @@ double softmax_accuracy(const Memories &x, double scale) {
 
 Claim orthonormal() {
   ClaimBuilder c("vla-untrained-orthonormal", "004 §6.4 (untrained)");
-  c.says("Orthonormal keys, $d_h = 32$, $n <= 32$: every layer decodes all pairs.");
+  c.says("With orthonormal keys, $d_h = 32$ and $n <= 32$ every layer decodes all pairs.");
   c.exactly("Linear attention, DeltaNet, Eq 4, VLA with $u$ along $k$, and RLS decode 1.000 at $n = 8$, 24, 32. "
             "Softmax does so at a sharp scale; at $1/sqrt d$ it decodes 0.22, 0.06, 0.05.");
   c.runs({"linear", "delta_net", "scalar_gated_delta", "vla", "rls", "softmax"});
@@ -68,8 +68,8 @@ const std::vector<Changes> of_full_suite = sizes({8, 16, 24, 32, 48, 96});
 
 Claim unit_keys() {
   ClaimBuilder c("vla-untrained-unit-keys", "004 §6.4 (untrained)");
-  c.says("Random unit keys and values at $d_h = 32$: untrained layers do not show the ranking reported after training "
-         "(VLA 1.000, linear attention 0.07, DeltaNet 0.01 at $n = 24$).");
+  c.says("With random unit keys and values at $d_h = 32$ untrained layers do not show the ranking reported after "
+         "training (VLA 1.000, linear attention 0.07, DeltaNet 0.01 at $n = 24$).");
   c.exactly("Accuracies follow from the layers' closed forms. At $n = 24$, 48, 96: linear attention about 1.00, .93, "
             ".62, DeltaNet .92, .60, .29, Eq 4 .52, .25, .13, VLA with unit $u = k$ 1.00, .99, .41, with Algorithm 1's "
             "$u$ .97, .70, .33, RLS 1.00, 1.00, .81.");

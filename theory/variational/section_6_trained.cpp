@@ -17,8 +17,8 @@ Claim inconsistencies() {
   c.because("More inconsistencies, not measured: Proposition 3 asks for linearly independent keys, Table 9's note for "
             "orthogonal ones; §5.2 lists no $n = 12$, §6.4 reports it; Tables 10 and 11 refer to Table 12 for several "
             "seeds, but Table 12 has one seed and Table 9 three; Table 6's 2000 steps \"for all experiments\" are 1000 "
-            "in Tables 4, 10, 11, 13; Fig 9's OOD \">= .70 at $n = 24$\" is .687; 1600 and 1630; §8 is announced to "
-            "discuss OOD and does not.");
+            "in Tables 4, 10, 11, 13; Fig 9's OOD \">= .70 at $n = 24$\" is .687; Fig 4's norm is both 1600 and 1630; "
+            "§8 is announced to discuss OOD and does not.");
   c.is_refuted(slip("Numbers and statements throughout.", "none", "The two are printed next to each other."));
   c.runs({"vla_unnormalized"});
   return measure(c, [](Points &points) {

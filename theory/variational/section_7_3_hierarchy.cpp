@@ -91,8 +91,8 @@ Claim residual_alone() {
 Claim geometry_alone() {
   ClaimBuilder c("vla-7.3-no-residual-scaled-linear", "004 §7.3");
   c.says("Adaptive geometry without residual correction is a scaled linear attention without error feedback.");
-  c.exactly("The sum of $v_t (A_t k_t)^T / |A_t k_t|$ writes along other directions. It is a multiple of linear "
-            "attention's state only if $A_t$ is a multiple of $I$.");
+  c.exactly("Each term of the sum of $v_t (A_t k_t)^T / |A_t k_t|$ writes along $A_t k_t$, not along $k_t$. The sum is "
+            "a multiple of linear attention's state only if $A_t$ is a multiple of $I$.");
   c.is_refuted(
       stricter("§7.3: 'Adaptive geometry without residual correction recovers a scaled linear attention with "
                "no error feedback.'",
@@ -191,7 +191,8 @@ Claim strict_generalisation() {
   c.at({{}, {{"beta", 0.3}, {"T", 5}}});
   return measure(c, [](Points &points, Seed seed, double strength, int T) {
     // d = 1, k = 1: every state is a number, and every step of VLA ends at S = v, because a = 1 for any A.
-    if (std::pow(1 - strength, T) < 1e-6) usage_error("by then DeltaNet, too, has come to the value itself");
+    if (std::pow(1 - strength, T) < 1e-6)
+      usage_error("at this T and beta DeltaNet has reached the value as well: take a smaller T or beta");
     const Vector keys(T, 1.0), values(T, 1.5), beta(T, strength), u = Stream(seed, "one dimension/u").normals(T);
     Vla normalised(1, 1, 0.1), unnormalised(1, 1, 1, {{"refresh", "0"}}, "vla_unnormalized");
     for (int t = 0; t < T; ++t) {

@@ -142,7 +142,7 @@ Claim most_recent_window() {
   ClaimBuilder c("vla-most-recent-window", "004 §7.4");
   c.says("Stricter reading: the $d_h$ latest pairs are kept, and older ones not.");
   c.exactly("With random unit keys and $u$ along $k$, the share $(1 - 1/d)^m$ of a pair is left after $m$ later pairs. "
-            "This is a time constant of $d_h$ pairs without a sharp limit.");
+            "So pairs fade with a time constant of $d_h$ pairs, and there is no sharp limit.");
   c.because(
       "Read as a time constant the sentence is right: after $d_h$ pairs about $1/e$ is left, as in the delta rule.");
   c.is_refuted(stricter(

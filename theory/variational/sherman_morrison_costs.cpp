@@ -64,8 +64,8 @@ double quadratic(int d, bool learned, bool fused, Seed seed) {
 Claim vla_constant_factor() {
   ClaimBuilder c("vla-constant-factor", "004 §3.5, §6.1, §7.3, §8");
   c.says("The Sherman-Morrison update adds five operations of $O(d^2)$ per token.");
-  c.exactly("$W_u k$, A $u$, the outer product $z z^T$, its subtraction from $A$, and A $k$; four if a rank-one update "
-            "counts as one.");
+  c.exactly("The five are $W_u k$, $A u$, the outer product $z z^T$, its subtraction from $A$, and $A k$. They are "
+            "four if a rank-one update counts as one operation.");
   c.because("This is a reasonable count of Algorithm 1. But §6.1's 'five beyond DeltaNet's three' mixes two ways of "
             "counting. DeltaNet's three operations ($S$ $k$, the write, $S$ $q$) count a rank-one update as one. "
             "Counted like this, VLA adds four to the three.");
@@ -78,7 +78,7 @@ Claim vla_constant_factor() {
     points.statement("operations of order $d^2$", measured(true, false), 5).but_not("six: u.z as one of them", 6);
     points.wrong_system("$W_u k$ left out, rank-one update as one operation", measured(false, true), 5);
     points.obligation("with the rank-one update as one operation", measured(true, true), 4);
-    points.wrong_system("outer product and subtraction apart", measured(true, false), 4);
+    points.wrong_system("outer product and subtraction counted separately", measured(true, false), 4);
     points.rounding(64.0 * d * 10);
     points.obligation("the counted steps give $A_1 = M_1^{-1}$", values_of(Update(run, true, false).A),
                       inverse(0.1 * Dense::identity(d) + outer(u, u)).data);

@@ -41,7 +41,7 @@ Claim fixed_point() {
     const auto each = [](const Dense &state) { return repeated(state.data, n); };
     points.statement("S after a step from $S*$ on each of 100 inputs", after(layer, optimum).state, each(optimum));
     points.wrong_system("from $1.01 S*$", after(layer, 1.01 * optimum).state, each(1.01 * optimum));
-    points.wrong_system("low rank: from the $S*$ of Eq 46", after(narrow, best).state, each(best));
+    points.wrong_system("low-rank projections: from the $S*$ of Eq 46", after(narrow, best).state, each(best));
     Dense reads(n, D); // the inputs whose keys were the queries
     for (int i = 0; i < n; ++i) std::copy_n(&inputs.data[size_t((i + n - 1) % n) * D], D, &reads.data[size_t(i) * D]);
     points.obligation("reads at the key of another input $x$, against the value $Wv x$ of that input",
@@ -120,7 +120,8 @@ Claim bigram() {
     const auto last_reads = [&](const Sequence &s) { return steps_of(run_paths(s).o, s.shape, T - 1, T); };
     const Vector both = repeated(times(target, q), 2);
     points.rounding(64.0 * T * (d + dv) * (1 + frobenius_norm(target)));
-    points.statement("from $S*$: last reads of two histories against $S* q$", last_reads(settled), both);
+    points.statement("from $S*$: the read at $q$ after each of two histories, against $S* q$", last_reads(settled),
+                     both);
     points.wrong_system("from $S_0 = 0$", last_reads(unsettled), both);
     const double scale = 2 * inner(target.data, target.data) / d;
     const auto gap = [&](double width, double steps) { // E|o - o'|^2 = 2 (f^T - m^(2T)) |S*|^2 / d

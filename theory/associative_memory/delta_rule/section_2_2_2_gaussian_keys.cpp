@@ -128,7 +128,7 @@ Claim gaussian_keys() {
   c.last([](Points &points, const Protocol &protocol) {
     const Integral exponent = mean_log_step(1, 1);
     points.at({{"d", 1}, {"beta", 1}});
-    points.obligation("$d = 1$: mean step of $log|S - S*|$, below zero",
+    points.obligation("$d = 1$: mean change of $log|S - S*|$ per step, below zero",
                       sampled_point(growth(1, 1, protocol), exponent.value, exponent.error));
     general_covariance(points, protocol);
   });
@@ -148,7 +148,7 @@ Claim gaussian_keys() {
     const Mean walk = growth(d, 1, protocol);
     points.statement("mean step of $log|S - S*|$", at_most_point(walk, 0));
     points
-        .obligation("mean step of $log|S - S*|$ against its integral",
+        .obligation("mean change of $log|S - S*|$ per step, against its value as an integral",
                     sampled_point(walk, exponent.value, exponent.error))
         .but_not("log of the mean square", 0.5 * std::log(d + 1.0));
     // With this T the measurement tells d + 2 from d + 1. In longer runs the fourth moment is too large.

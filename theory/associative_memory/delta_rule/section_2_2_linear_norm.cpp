@@ -123,7 +123,7 @@ Claim inevitable() {
       return largest_norm(variant, k, v, T, signs);
     };
     points.rounding(64.0 * T * featured);
-    points.statement("largest $|S_t|$ over all steps: if it grows, at least $2 |v||k|$",
+    points.statement("largest $|S_t|$ over all steps, at least $2 |v||k|$ if the norm grows",
                      at_least_point(largest("linear", alternate), wrong_growth, 0));
     points.obligation("largest $|S_t|$ over all steps against $|v||k|$", largest("linear", alternate), once);
     points.wrong_system("one sign at every step", largest("linear", one_sign), once);

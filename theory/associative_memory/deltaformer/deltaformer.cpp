@@ -66,7 +66,7 @@ Claim u_form() {
       points.statement("reads of the two memories", results_of("delta_former", s, both), state);
       points.wrong_system("sum added", results_of("delta_former", gated(s, 1, -1), both), state);
       points.wrong_system("v for u in the read", results_of("delta_former", gated(s, 1, 0), both), state);
-      points.wrong_system("own term in the sum", sums(r, f, Triangle::with_diagonal), state);
+      points.wrong_system("the step's own term included in the sum", sums(r, f, Triangle::with_diagonal), state);
       points.wrong_system("$v_i$ for $u_i$ in the sum", sums(r, f, Triangle::strict, false), state);
       points.wrong_system("read over $i < t$", sums(r, f, Triangle::strict, true, Triangle::strict), state);
     };
@@ -98,7 +98,7 @@ Claim sums_are_delta_net() {
         .rounding(rounding_units("delta_net", s))
         .statement("reads and state", results_of("delta_net", s), predicted)
         .but_not("sum added", stored(solve_unit_lower(-1 * A, r.v)))
-        .but_not("own term in the sum", stored(inverse(I + own) * r.v))
+        .but_not("the step's own term included in the sum", stored(inverse(I + own) * r.v))
         .but_not("$v_i$ for $u_i$ in the sum", stored(r.v - A * r.v));
     points.wrong_system("step size $1/2$", results_of("delta_net", filled(s, &Sequence::beta, 0.5)), predicted);
   });

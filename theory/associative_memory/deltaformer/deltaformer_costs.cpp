@@ -71,8 +71,8 @@ Claim chunked() {
     // the inverse.
     const int one = longest_chain(x.chunked<Chained>(C)), // the chain of a whole run, minus that of its first chunk
         first = longest_chain(Data(C, d, seed).chunked<Chained>(C));
-    points.statement("chunks in sequence", 1 + (one - first) / 2.0, t / c).but_not("$T/C + 1$", t / c + 1);
-    points.statement("products in sequence, recursion", longest_chain(x.naive<Chained>()), t);
+    points.statement("sequential steps: chunks", 1 + (one - first) / 2.0, t / c).but_not("$T/C + 1$", t / c + 1);
+    points.statement("sequential steps: products of the recursion", longest_chain(x.naive<Chained>()), t);
     points.wrong_system("chunks for the recursion", one, t);
     // The reads of the counted algorithm are those of the layer.
     const Vector layer = written(x.K, x.K, x.V, {"linear", "chunked", C}).data;

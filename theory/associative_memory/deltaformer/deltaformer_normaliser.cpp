@@ -77,7 +77,7 @@ Claim eq94_is_another_model() {
     points.at(Params(p).set("norm", norm));
     // rounding of sums over T terms, which T rows of decreasing size pass on
     points.rounding(8.0 * T * T * max_abs(scaled.data));
-    points.statement("$u_T$, factor from channel 1", eq94, scaled);
+    points.statement("$u_T$ of Eq 94 against $u_T$ of Eq 39 times the ratio of their first channels", eq94, scaled);
     // With v_1 = 1 and then v_t = 2, every u before T is 1. With v_T = 0, u_T is then -(row sum).
     Dense ones(T, 1, Vector(T, 2.0));
     ones.data.front() = 1, ones.data.back() = 0;
@@ -85,7 +85,7 @@ Claim eq94_is_another_model() {
     points.rounding(8.0 * T);
     points.obligation("row sum of A in Eq 94", row_sum("softmax"), 1)
         .but_not("row sum of Eq 39", (T - 1) * mean_exp(norm, d))
-        .but_not("each weight over t", (T - 1.0) / T);
+        .but_not("each weight divided by t", (T - 1.0) / T);
     points.wrong_system("kernel without normaliser", row_sum("exp"), 1);
   });
 }
@@ -181,7 +181,7 @@ Claim stability() {
   });
   return measure(c, [](Points &points, const Params &p, double square, double step) {
     const double kappa = std::exp(square), factor = 1 - step * kappa;
-    if (std::fabs(factor) < 0.01) usage_error("one write meets the value: there is no residual to follow");
+    if (std::fabs(factor) < 0.01) usage_error("one write stores the value exactly, so no residual is left to measure");
     const int writes = 6;
     // The residual after m writes is factor^m. It is computed as 1 - o. The rounding error of 1 - o is kappa m units of
     // the largest u, or of 1 if that is larger.

@@ -82,9 +82,9 @@ Claim no_neighbourhood() {
               "The next sentence limits it: 'then we can find that we can track at least $S_d$', for which the four "
               "points suffice."));
   c.exactly("The fit fulfils Assumption 2 at $eps = 0$ only: near the four points it has a slope, $f(x + h) = x + h "
-            "f'(x) + ...$. With orthonormal keys it tracks exchanges ($S_d$, as the next sentence of the text says) in "
-            "the theorem's order $t2 < t1$. In the other order the keys of two steps can have the inner product -2, "
-            "and $f(-2)$ is not -2.");
+            "f'(x) + ...$. With orthonormal keys it tracks exchanges ($S_d$, as the next sentence of the text says) if "
+            "every step subtracts the earlier of its two keys from the later one, as the theorem does. Otherwise the "
+            "keys of two steps can have the inner product -2, and $f(-2)$ is not -2.");
   c.because("Four exponentials do fit the four points (gqa_four_point_fit). Assumption 2 asks for a neighbourhood of "
             "each point, and a smooth $f$ with a slope is right on no neighbourhood. The next sentence of the text, "
             "'at least $S_d$', needs only orthonormal keys, for which the fit suffices.");

@@ -78,7 +78,7 @@ Claim equivalence() {
     points.obligation("u of the layer delta_former", x.layer(Weights::softmax, C), slow);
     if (t > C) {
       points.wrong_system("earlier chunks ignored", with(Slip::old_keys_ignored), slow);
-      points.wrong_system("merge weights exchanged", with(Slip::merge_exchanged), slow);
+      points.wrong_system("the two weights of the merge exchanged", with(Slip::merge_exchanged), slow);
     }
   });
 }
@@ -167,8 +167,9 @@ Claim comment_iteration() {
     const auto by_comment = [](Dense &a, Dense &b) { a = b = a * b + b * b; };
     const auto product = [](Dense &a, Dense &b) { a = a * b, b = b * b; };
     const auto squared_first = [](Dense &a, Dense &b) { b = b * b, a = a + a * b; };
-    points.rounding(solve_units(A, wanted)).statement("by the comment", iterate(by_comment, steps), wanted);
-    points.obligation("by Eq 100", iterate(by_eq_100, steps), wanted);
+    points.rounding(solve_units(A, wanted))
+        .statement("$(I + A)^{-1}$ by the iteration of the comment", iterate(by_comment, steps), wanted);
+    points.obligation("$(I + A)^{-1}$ by the iteration of Eq 100", iterate(by_eq_100, steps), wanted);
     points.wrong_system("one step less", iterate(by_eq_100, steps - 1), wanted);
     points.wrong_system("$a_{i+1} = a_i b_i$", iterate(product, steps), wanted);
     points.wrong_system("b squared first", iterate(squared_first, steps), wanted);

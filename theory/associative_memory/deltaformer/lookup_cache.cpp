@@ -68,7 +68,7 @@ Claim same_cache() {
   c.exactly("Later reads depend on $t (d_k + d_v)$ numbers from $t$ past steps, namely $k_i$ and $u_i$, whatever $G$ "
             "is. They do not depend on any past $w_i$.");
   c.runs({"delta_former"});
-  c.takes({integer_param("T", 16, 4, 64, "steps, half of them past"), key_width_param(6, 2, 64),
+  c.takes({integer_param("T", 16, 4, 64, "steps; half of them are in the past"), key_width_param(6, 2, 64),
            value_width_param(3, 1, 64)});
   return measure(c, [](Points &points, Seed seed, int T, int d, int dv) {
     for (int groups : {1, 4}) {

@@ -198,7 +198,8 @@ Claim u_against_o() {
       points.at({{"kernel", name}, {"n", n}, {"T", shape.T}})
           .statement("rms of du / rms of do", at_least_point(ratio, 1, 0));
       points.rounding(units)
-          .obligation("rms of du / rms of do, against the law of columns", ratio, std::sqrt(above / below))
+          .obligation("rms of du / rms of do, against the sum over columns in the exact form", ratio,
+                      std::sqrt(above / below))
           .but_not("1", 1)
           .but_not("$|A^-1|_F / sqrt T$", frobenius_norm(inverse_A) / std::sqrt(shape.T));
       // One error x e_1^T: du = -A^{-1} x u_1^T and do = x u_1^T.

@@ -46,7 +46,7 @@ Claim snr_solu_eq17() {
       "d))$.",
       "$tau = sqrt(d_k)$; large width; $d$ for $|k_i|^2$",
       "The next sentence reads off that SoLU is more precise than ReLU, which is true.",
-      "The sign is 'about', and is meant of the order of the exponential, as in the other estimates: $d - sqrt d$ and "
+      "The sign reads 'about' and refers to the order of the exponential, as in the other estimates: $d - sqrt d$ and "
       "$d$ are of one order there. A constant $e^2$ changes neither the order nor the comparison with ReLU."));
   c.exactly("The line before it gives $5 N / (d exp(2 sqrt(d) - 2))$. For the paper's own probe with $|k_i|^2 = d$ "
             "this is larger by $e^2 = 7.389$ at every $d$.");
@@ -118,7 +118,8 @@ Claim below_relu(ClaimBuilder c, const KernelLaw &first, const Rival &of_probe, 
     for (int d : {5, 6}) { // boundary: for the mean the order holds only from a larger width on
       const Integral mean = ratios(first, relu_law(), d, protocol.seed).mean;
       points.at({{"kernel", first.kernel}, {"d", d}});
-      points.obligation("boundary: mean over probes", at_least_point(mean.value, 1, mean.error));
+      points.obligation("noise / ReLU's noise, mean over probes, at least 1 at this width",
+                        at_least_point(mean.value, 1, mean.error));
     }
   });
   c.last([=](Points &points, const Protocol &protocol) {

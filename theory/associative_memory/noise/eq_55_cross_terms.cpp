@@ -86,7 +86,7 @@ Claim snr_cross_terms() {
 
 Claim snr_value_mean() {
   ClaimBuilder c("snr-value-mean", "000 Eq 55-57");
-  c.says("That the values have mean zero is what removes the cross terms.");
+  c.says("The cross terms vanish because the values have mean zero.");
   c.exactly("$E|r|^2 = n (dv + |mu|^2) E kappa^2 + n (n-1) |mu|^2 (E kappa)^2$ over $n$ other pairs with values of "
             "mean $mu$.");
   c.because(

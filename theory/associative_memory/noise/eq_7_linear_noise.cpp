@@ -20,7 +20,8 @@ void limit_of_size(Points &points, const KernelLaw &law, std::uint64_t seed) {
   const Integral pair = mean_noise(law, d, 1, seed);
   points.at({{"kernel", law.kernel}, {"d", d}, {"largest n = dv", 16}});
   limits_of_ratio(
-      points, "noise of the whole memory over n times that of one pair, as $n = dv$ grows", "n", 1, {4, 6, 8, 12, 16},
+      points, "noise of the whole memory divided by n times the noise of one pair, as $n = dv$ grows", "n", 1,
+      {4, 6, 8, 12, 16},
       [&](int n) { return 1.0 / n * (mean_noise(law, d, 1, seed, gaussian_pairs(n, n, gaussian_value(n))) / pair); })
       .but_not("$N$ for $N - 1$", 2);
 }
@@ -93,7 +94,7 @@ Claim snr_eq10_quadratic() {
             "((dv-2) (d-2) (d-4))$, for $d > 4$. For the linear kernel it is Eq 7 (snr_linear).");
   c.because(
       "The form is right for any kernel and a given probe. It has $N$ in place of $N-1$, and assumes that the probe's "
-      "value is as long as the others. The layer measured is the linear memory over the features $x x^T$.");
+      "value has the same norm as the others. The layer measured is the linear memory over the features $x x^T$.");
   c.holds_asymptotically(), c.runs({"linear"});
   c.takes({integer_param("n", 4, 2, 64, "pairs stored, the probe included"),
            integer_param("d", 16, 5, 32, "key width; the mean is infinite up to 4"),

@@ -103,11 +103,11 @@ Claim footnote_7() {
                         "heads with shared keys and values, the variance of the noise term is reduced by a factor of "
                         "$n_h$ compared to a single-head attention with the same key/value dimensionality'.",
                         "$W_O$ averages; keys and values shared; the same widths", "Nothing follows it.",
-                        "The heads' queries differ, and we take the noise of different queries for independent, as an "
-                        "average over heads does in the usual variance argument. The footnote illustrates an intuition "
-                        "('from an intuitive perspective'); it is not used later."));
+                        "The heads' queries differ, and we assume that the noises of different queries are "
+                        "independent, as in the usual argument about the variance of an average. The footnote "
+                        "illustrates an intuition ('from an intuitive perspective'); it is not used later."));
   c.exactly("A query that retrieves $v_i$ is $k_i$ in every head. Then all heads have the same noise, and averaging "
-            "leaves its variance as it is. For noisy queries $q_h = k_i + sigma xi_h$ the variance is multiplied by "
+            "does not change its variance. For noisy queries $q_h = k_i + sigma xi_h$ the variance is multiplied by "
             "$(1 + sigma^2/n_h)/(1 + sigma^2)$.");
   c.because("The factor $1/n_h$ needs independent noises, as from separate keys in each head. With independent queries "
             "the linear kernel has independent noises, but the signal is lost as well. With the exp kernel at $tau = "

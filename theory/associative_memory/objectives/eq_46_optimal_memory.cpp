@@ -85,7 +85,7 @@ Claim equation_47() {
     for (int c = 0; c < D; ++c) singular.Wk(0, c) = 0;
     const Fit without = fit(singular, inputs_of(layer.moment, seed), D - 1);
     points.rounding(one.units);
-    points.statement("least squares against $Wv Wk^-1$, one law of x", one.solution, form)
+    points.statement("least squares against $Wv Wk^-1$, one distribution of x", one.solution, form)
         .but_not("$Wv Wk^T$", layer.Wv * transpose(layer.Wk))
         .but_not("Wv Wk", layer.Wv * layer.Wk);
     points.wrong_system("Wk with a row of zeros", without.solution, form);
@@ -151,13 +151,15 @@ Claim depends_on_data() {
     const auto change = [](const Dense &a, const Dense &b) { return frobenius_norm(a - b) / frobenius_norm(a); };
     const double law = change(optimum_eq46(one.layer), optimum_eq46(two.layer));
     points.rounding(4 * (one.units + two.units));
-    points.statement("relative change of the least-squares $S*$ between two laws of x, against the change by Eq 46",
-                     change(one.solution, two.solution), law);
-    points.wrong_system("two isotropic laws: no change", change(flat.solution, scaled.solution), law);
+    points.statement(
+        "relative change of the least-squares $S*$ between two distributions of x, against the change by Eq 46",
+        change(one.solution, two.solution), law);
+    points.wrong_system("two isotropic distributions: no change", change(flat.solution, scaled.solution), law);
     points.rounding(two.units)
-        .statement("least squares on the second law against Eq 46 for this law", two.solution, optimum_eq46(two.layer))
-        .but_not("one $S*$ for every law: the $S*$ of the first", optimum_eq46(one.layer));
-    points.obligation("$m = D$, the second law: least squares against $Wv Wk^-1$",
+        .statement("least squares on the second distribution against Eq 46 for this distribution", two.solution,
+                   optimum_eq46(two.layer))
+        .but_not("one $S*$ for every distribution: the $S*$ of the first", optimum_eq46(one.layer));
+    points.obligation("$m = D$, the second distribution: least squares against $Wv Wk^-1$",
                       against(invertible, square.Wv * inverse(square.Wk)));
   });
 }

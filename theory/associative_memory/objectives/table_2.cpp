@@ -107,7 +107,7 @@ Claim delta_row() {
     points.rounding(units(s));
     points.statement("$S_t$ against $S - dL/dS$", layer_step("delta_net", s.S, s.k, s.v, {}), expected)
         .but_not("$||S k - v||^2$ without $1/2$", half_square(1, 2))
-        .but_not("the erase as a gain", half_square(-1, 1));
+        .but_not("the erased part added instead of subtracted", half_square(-1, 1));
     points.wrong_system("no erase: linear attention", layer_step("linear", s.S, s.k, s.v, {}), expected);
   });
 }

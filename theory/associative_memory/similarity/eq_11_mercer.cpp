@@ -101,8 +101,8 @@ Claim mercer_truncation_law() {
   ClaimBuilder c("mercer-truncation-law", "000 footnote 5");
   c.says("Not in the text: the order at which the series of $exp(x)$, $x > 0$, is cut off follows from $x$ and the "
          "relative tolerance $eps$. The footnote gives the order as 7 to 8.");
-  c.exactly("The order is the smallest $M$ with $P(Poisson(x) > M) < eps$. Half a unit in the last place is $2^-9$ in "
-            "bf16, $2^-12$ in fp16 and $2^-24$ in fp32.");
+  c.exactly("The order is the smallest $M$ with $P(Poisson(x) > M) < eps$. If $eps$ is half a unit in the last place, "
+            "it is $2^-9$ in bf16, $2^-12$ in fp16 and $2^-24$ in fp32.");
   c.because("The order grows with the argument and with the precision of the format.");
   c.runs({"linear", "exp_unnormalized"}), c.takes(truncation_params);
   c.at({{{"x", 0.5}},

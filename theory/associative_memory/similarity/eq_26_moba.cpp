@@ -74,17 +74,17 @@ void ties(Points &points, int block) {
   for (int i = 0; i < b.keys(); ++i) keys[size_t(i) * b.d] = means[i / block];
   const Vector open = chosen(weights("moba", b, keys, {1, 0}, 2)); // 1 for a key that is read
   points.at({{"blocks", 4}, {"block", block}, {"topk", 2}}).rounding(0);
-  points.obligation("keys read where two blocks tie, by index", inner(open, open), 2.0 * block)
-      .but_not("by value: both of them and the query's own block", 3.0 * block);
+  points.obligation("number of keys read when two blocks have the same score", inner(open, open), 2.0 * block)
+      .but_not("both of the two blocks opened", 3.0 * block);
 }
 
 Claim moba_gating() {
   ClaimBuilder c("moba-gating", "000 Eq 25-27");
   c.says("Mixture of block attention opens the $k$ blocks with the largest <q, mean-pool of the block's keys> (gate 1, "
          "else 0) and reads $o = sum_e g_e sum_i v_i kappa(q,k_i)$, normalisation omitted.");
-  c.exactly(
-      "A block's score is the mean of its keys' scores. $k = E$ is full attention, and scaling $q$ by $c > 0$ does not "
-      "change the choice. If Eq 26 is read as membership of a value, ties would open more than $k$ blocks.");
+  c.exactly("A block's score is the mean of its keys' scores. $k = E$ is full attention, and scaling $q$ by $c > 0$ "
+            "does not change the choice. If Eq 26 is read as a comparison of scores (is this score among the $k$ "
+            "largest?), ties would open more than $k$ blocks.");
   c.because("The paper gives no rule for the query's own block. Here it is always read, causally, as one of the $k$. "
             "Blocks are selected by index; of two equal scores the earlier block wins.");
   c.runs({"moba", "softmax"});

@@ -116,8 +116,9 @@ Claim without_row(Claim claim) {
 Claim feature_maps_exact() {
   ClaimBuilder c("feature-maps-exact", "000 Eq 8-9; Arora et al. 2024, Zhang et al. 2024, Katharopoulos et al. 2020");
   c.says("A finite feature map gives the linear memory the kernel $phi(q).phi(k)$.");
-  c.exactly("Based is the exp kernel's series to second order, with an error of at most $|s|^3 e^|s| / 6$. Hedgehog at "
-            "its initial weights is $2 sum cosh(q_j + k_j)$. elu + 1 acts on each channel separately.");
+  c.exactly("The features of Based give the exp kernel's Taylor series to second order, with an error of at most "
+            "$|s|^3 e^|s| / 6$. Those of Hedgehog give $2 sum cosh(q_j + k_j)$ at the initial weights. elu + 1 acts on "
+            "each channel separately.");
   c.runs({"based", "hedgehog", "linear_elu"});
   c.takes({key_width, real_param("product", 0.9, 0.3, 1.2, "inner product of the two keys")});
   return without_row(measure(c, [](Points &points, Seed seed, const Params &p, int d, double s) {

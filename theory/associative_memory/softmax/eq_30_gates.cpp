@@ -76,7 +76,7 @@ Claim kernel_trick_space() {
     points.obligation("numbers kept for linear, as pairs", numbers_read("linear", s), pairs);
     points.obligation("numbers in the linear kernel's state", state, d * dv).but_not("with a normaliser", d * dv + d);
     points.rounding(rounding_units("linear", whole));
-    points.wrong_system("next read, no state", run("linear", forgotten).o, last);
+    points.wrong_system("next read, without the state", run("linear", forgotten).o, last);
     points.obligation("next read, from the state alone", run("linear", resumed).o, last);
     points.rounding(8 * t).obligation("numbers of the pairs / numbers of the state", kept / state,
                                       t * (1 / d + 1 / dv));

@@ -185,11 +185,12 @@ Claim later_is_attenuated() {
     gated.alpha.assign(t, 0.99), never.v = averaged(equal.s).v;
     const Vector summed = last_read("exp_unnormalized", never), forgetful = last_read("gated_softmax", gated);
     points.rounding(64.0 * t); // as in write_in_vanishes, and a quotient of two weights
-    points.statement("newest over oldest weight, against $1/t$: writes enter with $1/i$ and stay",
+    points.statement("weight of the newest write / weight of the oldest, against $1/t$: write $i$ enters with the "
+                     "weight $1/i$ and keeps it",
                      weights[2] / weights[0], 1.0 / t); // as printed
     points.obligation("weights of the oldest, a middle and the newest write against $1/t$", weights,
                       Vector(3, 1.0 / t));
-    points.obligation("newest over oldest weight", weights[2] / weights[0], 1);
+    points.obligation("weight of the newest write / weight of the oldest", weights[2] / weights[0], 1);
     points.wrong_system("$A = I$: writes divided by i, never rescaled", summed[2] / summed[0], 1);
     points.wrong_system("a gate of 0.99 at every step", forgetful[2] / forgetful[0], 1);
     points.obligation("random scores: weights of the oldest, a middle and the newest write against $kappa_i / Z_t$",

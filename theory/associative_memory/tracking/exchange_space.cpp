@@ -106,9 +106,9 @@ Claim space() {
   c.says("With $d = O(log n)$ the cache has $O(n log n)$ numbers, much less than the $O(n^2)$ numbers that the "
          "identity as $f$ needs.");
   c.holds_asymptotically();
-  c.exactly("With $d_v = d_k$ on both sides, 2 $n$ x 2 $d$ numbers are compared with $n^2$. For random keys of width "
-            "$d = 256 ln n$ the cache is smaller from $n = 9365$ on. For identity and Hadamard rows at $n = 2 d$ the "
-            "cache takes $2 n^2$ numbers.");
+  c.exactly("With $d_v = d_k$ in both memories the cache has 2 $n$ x 2 $d$ numbers, and the state has $n^2$. For "
+            "random keys of width $d = 256 ln n$ the cache is smaller from $n = 9365$ on. For identity and Hadamard "
+            "rows at $n = 2 d$ the cache takes $2 n^2$ numbers.");
   c.because("The paper assumes equal widths of keys and values (its footnote 12), and also compares with the 5 x 5 "
             "matrix of other work, which is far smaller than any such cache. If values are only as wide as $n$ "
             "different values need, the order is reversed (e3_space_value_width).");

@@ -140,7 +140,7 @@ Claim ranking() {
       "kernels 'relu', 'exp' and 'softmax' follow in this order, and 'softmax' only equals the Transformer. With inner "
       "products of 0.1 and 64 exchanges 'round' reaches 1.00; 'linear' and 'two decimals' follow, then 'relu'.");
   c.because("The paper's Fig 4 shows trained models (fig4_training). This is the same ranking without any training. "
-            "The text says 'almost'; here softmax is the exception.");
+            "The text restricts itself to 'almost' all kernels; here softmax is the exception.");
   c.draws({"swap"}), c.runs({"delta_former"});
   c.takes({integer_param("n", 5, 4, 8, "elements"), integer_param("swaps", 16, 8, 32, "exchanges")});
   c.also([](Points &points, const Protocol &protocol) {

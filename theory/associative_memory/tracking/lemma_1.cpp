@@ -59,8 +59,8 @@ Claim identity() {
   ClaimBuilder c("lemma1", "000 Lemma 1, Appendix E.1.1");
   c.says("Under the premises of Theorem 1, $f((k_i - k_j) . k_l) = f(k_i . k_l) - f(k_j . k_l)$ for $j < i <= n$ and "
          "every $l$, where $k_l$ is a key or a difference of two keys, the later one minus the earlier one.");
-  c.exactly("An identity. The argument of $f$ differs from its integer by at most $4 eps$ at 0, $3 eps$ at +-1 and $2 "
-            "eps$ at 2; $4 eps$ is attained.");
+  c.exactly("An identity. The argument of $f$ is within $4 eps$ of 0, $3 eps$ of +-1, or $2 eps$ of 2; the distance $4 "
+            "eps$ is attained.");
   c.takes(key_params(1)), c.at(std::vector<Changes>{});
   c.also([](Points &points, const Protocol &protocol) {
     // The last 24 of the 140 vectors: twelve of each of the two bases.
@@ -80,7 +80,8 @@ Claim identity() {
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     if (p.integer("n") > 40) usage_error("the lemma is checked on every triple of keys: take n <= 40");
     const Dense keys = keys_at(keys_of(p), protocol.seed);
-    if (coherence(keys) < 1e-6) usage_error("orthonormal keys leave nothing to stray: take a coherence above 0");
+    if (coherence(keys) < 1e-6)
+      usage_error("with orthonormal keys every argument is an integer: take a coherence above 0");
     of_keys(points, keys, describe(keys_of(p)));
   });
 }

@@ -61,14 +61,14 @@ Claim random_sets() {
     auto bound = points.limit("width that random keys need, at most $2 ln(n (n-1)) / eps^2$",
                               at_most_point(width, random_width(n)));
     if (n < 32 || protocol.full()) // otherwise the draws are too few to refute this rival
-      bound.but_not("$ln n$ for $ln n (n-1)$", random_width(n) / 2);
+      bound.but_not("$ln n$ for $ln(n (n-1))$", random_width(n) / 2);
     bound.but_not("constant 128", 128);
   };
   c.also([width_of_random_keys](Points &points, const Protocol &protocol) {
     if (protocol.full()) width_of_random_keys(points, labels({{"n", 128}}), protocol);
     // The width grows with the logarithm of the number of pairs, not with n.
     const double ratio = mean_width_needed(64, protocol).mean / mean_width_needed(16, protocol).mean;
-    points.at({{"n", 64}}).limit("width at $n = 64$ over that at $n = 16$, at most 2", at_most_point(ratio, 2, 0));
+    points.at({{"n", 64}}).limit("width at $n = 64$ / width at $n = 16$, at most 2", at_most_point(ratio, 2, 0));
     points.wrong_system("orthonormal basis", at_most_point(64 / 16.0, 2, 0));
   });
   c.last([](Points &points, const Protocol &protocol) {
@@ -76,11 +76,12 @@ Claim random_sets() {
       const int n = protocol.full() ? 3000 : 1000;
       const auto [measured, law] = pairs_beyond(key_rows({"unit", n, d}, protocol.seed), 0.125);
       auto bound = points.at(sized(n, d))
-                       .obligation("share of pairs beyond $1/8$, at most $2 exp(-d eps^2 / 2)$",
+                       .obligation("share of inner products above $1/8$ in size, at most $2 exp(-d eps^2 / 2)$",
                                    at_most_point(measured, 2 * std::exp(-d / 128.0)));
       if (d == 512) bound.but_not("$2 exp(-d eps^2)$", 2 * std::exp(-d / 64.0));
       if (d == 512) continue; // there too rare to be measured to a few per cent
-      points.obligation("share of pairs beyond $1/8$, spherical cap", measured, law)
+      points
+          .obligation("share of inner products above $1/8$ in size, against the area of a spherical cap", measured, law)
           .but_not("its bound", 2 * std::exp(-d / 128.0))
           .but_not("$d-8$ for $d$", share_beyond(0.125, d - 8));
     }

@@ -73,7 +73,7 @@ Claim householder() {
   c.says("With the identity as $f$ and $n <= d$ orthonormal keys, the step $k_t = k_a - k_b$, $v_t = 0$ exchanges the "
          "two values.");
   c.exactly("$I - beta k k^T$ with $beta |k|^2 = 2$ is a Householder reflection. Its eigenvalue is $1 - beta |k|^2 = "
-            "-1$ along $k$ and 1 across $k$.");
+            "-1$ along $k$ and 1 orthogonal to $k$.");
   c.draws({"swap"}), c.runs({"delta_net"}), c.takes({key_width_param(6, 2, 256)});
   return measure(c, [](Points &points, Seed seed, int d) {
     const Dense keys = key_rows({"orthonormal", d, d}, seed);

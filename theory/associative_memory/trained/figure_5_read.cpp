@@ -184,14 +184,15 @@ Claim stress_test() {
                linear = read(many, "linear");
     points.at(at(many, "round")).statement("keeps its accuracy", at_least_point(mean_of(round[0]), whole));
     points.wrong_system("taught the element after the answer", at_least_point(mean_of(round[1]), whole));
-    points.wrong_system("the query as it was drawn", at_least_point(mean_of(round[2]), whole));
+    points.wrong_system("the initial query, not trained", at_least_point(mean_of(round[2]), whole));
     points.at(at(many, "linear")).statement("below rounding by .05", behind(linear[0], round[0]));
     points.at(at(fit, "linear"))
         .obligation("reaches .95 with orthonormal keys", at_least_point(mean_of(read(fit, "linear")[0]), whole));
     if (!protocol.full()) return;
     const auto of_most = read(most, "linear"), rounded = read(most, "round", {Taught::answers, Taught::next});
     points.at(at(most, "linear")).statement("below rounding by .05", behind(of_most[0], rounded[0]));
-    points.wrong_system("rounding taught the element after the answer", behind(of_most[0], rounded[1]));
+    points.wrong_system("rounding, trained with the element after the right one as the answer",
+                        behind(of_most[0], rounded[1]));
   });
 }
 } // namespace
