@@ -129,19 +129,20 @@ Task online_regression() {
   Task t;
   t.summary = "predict the next step of a switching autoregressive process from one pass";
   t.source = "003 §5, Eq 55, Fig 2";
-  t.params =
-      with_gates({integer_param("sequences", 4, 1, 1e6, "independent sequences (batch)"),
-                  integer_param("T", 256, 4, 1e7, "steps; the process switches at $T/4$"),
-                  integer_param("d", 64, 1, 65536, "width of keys and values"),
-                  choice_param("keys", {"unit", "raw"}, "keys and queries normalised, or $x_t$ itself"),
-                  choice_param("noise", {"equicorrelated", "chain", "factors"}, "$Sigma$: $c$, $c^|i-j|$, or rank 8"),
-                  real_param("correlation", 0.5, 0, 1, "$c$ in $Sigma$"),
-                  choice_param("start", {"stationary", "zero"},
-                               "$x_1$: drawn from the early process's stationary law, or a single draw of the noise"),
-                  choice_param("output", {"raw", "unit", "rms"}, "normalisation of the read before scoring"),
-                  real_param("early", 0.9, 0, 0.999999, "factor on $x_t$ before $T/4$"),
-                  real_param("late", 0.999, 0, 1, "factor on $x_t$ from $T/4$ on"),
-                  real_param("sigma", 0.02, 0, no_limit, "scale of the noise")});
+  t.params = with_gates(
+      {integer_param("sequences", 4, 1, 1e6, "independent sequences (batch)"),
+       integer_param("T", 256, 4, 1e7, "steps; the process switches at $T/4$"),
+       integer_param("d", 64, 1, 65536, "width of keys and values"),
+       choice_param("keys", {"unit", "raw"}, "keys and queries normalised, or $x_t$ itself"),
+       choice_param("noise", {"equicorrelated", "chain", "factors"},
+                    "off-diagonal elements of $Sigma$: $c$, $c^|i-j|$, or those of a matrix of rank 8"),
+       real_param("correlation", 0.5, 0, 1, "$c$ in $Sigma$"),
+       choice_param("start", {"stationary", "zero"},
+                    "$x_1$: drawn from the stationary distribution of the early process, or one draw of the noise"),
+       choice_param("output", {"raw", "unit", "rms"}, "normalisation of the read before scoring"),
+       real_param("early", 0.9, 0, 0.999999, "factor on $x_t$ before $T/4$"),
+       real_param("late", 0.999, 0, 1, "factor on $x_t$ from $T/4$ on"),
+       real_param("sigma", 0.02, 0, no_limit, "scale of the noise")});
   t.metrics = {{"loss_late", Metric::smaller},
                {"loss_before_switch", Metric::smaller},
                {"loss_after_switch", Metric::smaller},

@@ -97,12 +97,12 @@ Task state_growth() {
   Task t;
   t.summary = "the norm of the memory over time for zero-mean, bounded or biased inputs";
   t.source = "004 §4.1, Prop 1, §6.2, Fig 4; 002 §2";
-  t.params = with_gates({integer_param("memories", 2, 1, 1e6, "independent memories (batch)"),
-                         integer_param("T", 256, 4, 1e8, "steps"),
-                         integer_param("d", 16, 1, 65536, "key width, and the number of heads that read"),
-                         integer_param("dv", 16, 1, 65536, "value width"),
-                         choice_param("inputs", {"biased", "zero_mean", "bounded"}, "distribution of keys and values"),
-                         real_param("bias", 0.5, 0, 1, "mean cosine between two biased keys, or values")});
+  t.params = with_gates(
+      {integer_param("memories", 2, 1, 1e6, "independent memories (batch)"), integer_param("T", 256, 4, 1e8, "steps"),
+       integer_param("d", 16, 1, 65536, "key width, which is also the number of heads that read"),
+       integer_param("dv", 16, 1, 65536, "value width"),
+       choice_param("inputs", {"biased", "zero_mean", "bounded"}, "distribution of keys and values"),
+       real_param("bias", 0.5, 0, 1, "mean cosine between two biased keys, and between two biased values")});
   t.metrics = {{"norm"}, {"growth"}, {"state_norm"}, {"extra_norm"}};
   t.shape = shape_of;
   t.generate = generate;

@@ -107,7 +107,7 @@ Task stationarity() {
                   integer_param("T", 512, 4, 1e8, "steps"), integer_param("d", 16, 1, 65536, "width of $x$"),
                   choice_param("sigma", {"identity", "correlated"}, "covariance of $x$: $I$, or all correlations 0.5"),
                   choice_param("key_maps", {"orthonormal", "gaussian"},
-                               "rows of $W_k$ (a Gaussian square $W_k$ is ill-conditioned)")},
+                               "kind of the rows of $W_k$ (a square Gaussian $W_k$ is ill-conditioned)")},
                  0.5);
   t.metrics = {{"distance", Metric::smaller},
                {"first_distance", Metric::smaller},

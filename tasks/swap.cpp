@@ -91,7 +91,8 @@ Task swap() {
        integer_param("swaps", 48, 1, 1e8, "swaps after the $n$ writes"), integer_param("d", 16, 1, 65536, "key width"),
        integer_param("dv", 16, 1, 65536, "value width"), keys_param("equicorrelated"), cosine_param(0.1),
        choice_param("order", {"theorem", "any"}, "erase keys are $k_i - k_j$ with $j < i$ only, or of either sign"),
-       choice_param("read", {"state", "one"}, "every key, each through its own head, or one random key")});
+       choice_param("read", {"state", "one"},
+                    "what is read: the state (every key, each by a separate head), or one random key")});
   t.metrics = {{"state_accuracy", Metric::larger}, accuracy, mse, cosine, {"horizon", Metric::larger},
                {"largest_error", Metric::smaller}};
   t.ends = [](const Params &p) { // chance: every head guesses one of n values

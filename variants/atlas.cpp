@@ -50,9 +50,8 @@ Variant atlas() {
   v.update = "$S_t = alpha_t S_{t-1} + eta sum_{t-c<i<=t} beta_i (v_i - S_{t-1} k_i) k_i^T$, $phi = identity$";
   v.objective = "$sum_{t-c<i<=t} beta_i |S k_i - v_i|^2 / 2$, one gradient step of size $eta$";
   v.source = "Behrouz et al. 2025 (arXiv:2505.23735) Eq 9-11";
-  v.differs =
-      "the weight $beta_i$ depends on the token only, the source's $gamma_i^{(t)}$ also on the step; no feature map; "
-      "no momentum and no Muon, which the full ATLAS adds";
+  v.differs = "the weight $beta_i$ depends on the token only, whereas the source's $gamma_i^{(t)}$ also depends on the "
+              "step; no feature map; no momentum and no Muon, which the full ATLAS adds";
   v.cost = (4 * cost::parameter("window") + 3) * cost::Dv * cost::Dk;
   v.params = {tuned(integer_param("window", 4, 1, 1 << 10,
                                   "c, number of tokens whose losses one step descends; 1: the delta rule"),

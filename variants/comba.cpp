@@ -50,7 +50,7 @@ Variant comba() {
   Variant v = delta_variant();
   v.update = "$A_t = alpha_t (I - beta_t w_t k_t^T)$, $b_t = beta_t v_t$, $phi(q_t) = q_t - d w_t$";
   v.source = "arXiv:2506.02475, as in fla/ops/comba/naive.py and fla/layers/comba.py";
-  v.differs = "the erase key $w$ is an input, the source's is a multiple of $k$; $d$ is 0 by default, the source "
+  v.differs = "the erase key $w$ is an input, and in the source a multiple of $k$; $d$ is 0 by default, and the source "
               "initialises it to 1 or 0.02";
   v.cost = 7 * cost::Dv * cost::Dk;
   v.params = {tuned(real_param("d", 0, -no_limit, no_limit, "share of the erase key that is subtracted from the query"),

@@ -60,8 +60,8 @@ Variant mamba3() {
       "$R_t$ turns pairs of channels by $beta_t w_t$";
   v.source = "arXiv:2603.15569, as in mamba_ssm/ops/triton/mamba3/mamba3_siso_step.py";
   v.differs =
-      "the weight $lambda$ may differ by channel; angles are as given, the source's are $pi tanh$ of a projection; "
-      "one input and one output per head; no skip, no gate, no bias of $k$ and $q$";
+      "the weight $lambda$ may differ by channel; angles are used as given, whereas the source computes them as $pi "
+      "tanh$ of a projection; one input and one output per head; no skip, no gate, no bias of $k$ and $q$";
   v.cost = {14 * cost::Dv * cost::Dk, cost::Dk};
   v.inputs = {{"beta", false, "step size"},
               {"alpha", true, "decay of the whole state"},

@@ -48,7 +48,7 @@ Variant moneta() {
       "|A_t|_r^{r-2}$, $o_t = W_t q_t$";
   v.objective = "$|W k - v|_p^p$";
   v.source = "Behrouz et al. 2025 (arXiv:2504.13173) Eq 24-25";
-  v.differs += "; powers and signs are exact, the source's training smooths them";
+  v.differs += "; powers and signs are exact, whereas the source smooths them in training";
   v.cost = {(cost::parameter("r") + 9) * cost::Dv * cost::Dk, cost::Dv};
   v.params = {real_param("p", 3, 1, 16, "degree of the loss"),
               integer_param("r", 4, 2, 16, "order of the norm that divides the state; 2: no division, $W = A$"),

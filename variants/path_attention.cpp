@@ -61,7 +61,7 @@ Variant path_attention() {
   v.family = "delta + kernel";
   v.update = "$o_t = sum_{i<=t} softmax_i(scale q_t^T H_t ... H_{i+1} k_i) v_i$, $H_j = I - beta_j w_j w_j^T$";
   v.source = "Yang et al. 2025 (arXiv:2505.16381), as in fla's tests/ops/test_path_attn.py";
-  v.differs = "$w$ is as given, the source's has unit length; no forget gate";
+  v.differs = "$w$ is used as given, whereas the source scales it to unit length; no forget gate";
   v.cost = {cost::t * (6 * cost::Dk + 2 * cost::Dv), cost::t};
   v.params = {tuned(automatic_param("scale", "1/sqrt(Dk)", -no_limit, no_limit, "factor on the logits"), {1, 4, 16})};
   v.inputs = {{"beta", false, "strength of the step's reflection; 2: a full reflection if $w$ has length 1"},

@@ -79,7 +79,7 @@ void hold_to_gradient(const BenchCase &c, BenchResult &result) {
     result.error = std::max(result.error, part.worst);
     if (part.judgement == Judgement::wrong)
       result.reason = part.name + " deviates by " + number(part.row) + " (a row) and " + number(part.head) +
-                      " (a head) times what rounding makes";
+                      " (a head) times the rounding noise";
   }
 }
 
@@ -108,7 +108,7 @@ void hold_to_check(const BenchCase &c, BenchResult &result) {
   const Checked checked = UsersReference(problem, inputs, c.chunk)
                               .check({to_user(problem.in_file, inputs, problem.convention, found), {}}, precision);
   for (const Judged &part : checked.parts) result.error = std::max(result.error, part.worst);
-  if (checked.judgement == Judgement::wrong) result.reason = "it is not what `check` accepts: " + checked.where;
+  if (checked.judgement == Judgement::wrong) result.reason = "`check` does not accept it: " + checked.where;
 }
 
 /// Compares the layer's outputs with its definition on a sequence so short that the definition is fast.
@@ -308,12 +308,12 @@ void hold_to_limit(BenchResult &result, Ceilings &ceilings) {
   set_limit(result, ceilings);
   if (result.timing.median >= result.limit) return;
   if (result.timing.median * slowed_by_others() >= result.limit) {
-    result.reason = "below its limit at ceilings that other programs held down";
+    result.reason = "faster than the limit, whose ceilings were measured too low because other programs were running";
     return;
   }
   result.status = "wrong";
-  result.reason = "takes " + number(result.timing.median) + " s, and its " + result.bound + " alone " +
-                  number(result.limit) + " s at this machine's ceilings: it cannot have done all of its work";
+  result.reason = "takes " + number(result.timing.median) + " s, but its " + result.bound + " alone " +
+                  number(result.limit) + " s at this machine's peak rates: it cannot have done all of its work";
 }
 
 /// Why the case is not timed; "" if it is.

@@ -91,7 +91,8 @@ std::string not_along(const Variant &variant, const Form &form, const Shape &sha
   if (variant.state_shape(shape, params).size() == 0)
     return variant.name + " keeps no state that one rank could hand to the next";
   if (form.causal && form.exact) return "";
-  return form.name + " of " + variant.name + " depends on where the sequence ends: cut along T its exact forms only";
+  return form.name + " of " + variant.name +
+         " depends on where the sequence ends: --ranks-along T takes exact forms only";
 }
 
 Carry carry_along(const Variant &variant, const Sequence &sequence, const Run &run, const std::string &asked) {
@@ -102,7 +103,8 @@ Carry carry_along(const Variant &variant, const Sequence &sequence, const Run &r
   const std::string said = needs_no_state(variant, sequence, run.params) ? "scan" : "chain";
   const Carry carry = ranks::shared(said) == "scan" ? Carry::scan : Carry::chain;
   if (asked == "scan" && carry == Carry::chain)
-    usage_error(variant.name + " does not map the rows of its state alike and linearly: --carry chain");
+    usage_error(variant.name +
+                " does not apply one linear map to all rows of its state, as a scan needs: take --carry chain");
   return carry;
 }
 

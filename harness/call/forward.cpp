@@ -83,7 +83,7 @@ std::string over_memory(const Variant &variant, const Shape &n, const Params &pa
 
 void refuse_math(Real real, Math math) {
   if (math != Math::exact && bytes_of(real) == 2)
-    usage_error(std::string("--math ") + name_of(math) + " rounds products of float32 arrays, and --dtype " +
+    usage_error(std::string("--math ") + name_of(math) + " rounds products of float32 arrays, but --dtype " +
                 name_of(real) + " stores them in 16 bits; leave one of them out");
 }
 
@@ -91,7 +91,7 @@ void require_math(Real real, Math math) {
   refuse_math(real, math);
   if (!has_math(math))
     input_error(std::string("--math ") + name_of(math) +
-                " needs an NVIDIA GPU with tensor cores for it, and this run has " + Execution::name());
+                " needs an NVIDIA GPU with tensor cores for it, but this run has " + Execution::name());
 }
 
 Params variant_params(const Variant &variant, const Assignments &given) {
@@ -126,27 +126,27 @@ void check_inputs(const Variant &variant, const Sequence &s, const Params &param
   for (Tensor tensor : {Tensor::q, Tensor::k, Tensor::v}) check_tensor(s, tensor);
   bool any = variant.needs_one_of.empty();
   for (const std::string &name : variant.needs_one_of) any = any || !s.input(name).empty();
-  if (!any) input_error(variant.name + " needs " + join(variant.needs_one_of, " or ") + ", and the input has neither");
+  if (!any) input_error(variant.name + " needs " + join(variant.needs_one_of, " or ") + ", but the input has neither");
   for (const Input &input : variant.inputs) {
     const Tensor tensor = input.tensor();
     if (!s[tensor].empty())
       check_tensor(s, tensor);
     else if (input.required)
-      input_error(input.name + " is absent, and " + variant.name + " needs it as " +
+      input_error(input.name + " is absent, but " + variant.name + " needs it as " +
                   dims(letters_of(tensor), sizes_of(s, tensor)));
     const auto outside = [&](double x) { return input.range == Input::positive ? x <= 0 : x < 0; };
     if (!any_gate && input.range != Input::any)
       for (double x : s[tensor])
         if (outside(x))
-          input_error(input.name + " holds " + number(x) + ", and " + variant.name + " needs it " +
+          input_error(input.name + " holds " + number(x) + ", but " + variant.name + " needs it " +
                       (input.range == Input::positive ? "above 0" : "at least 0"));
     if (!any_gate && facts_of(tensor).decay)
       for (double x : s[tensor])
-        if (x < 0 || x > 1) input_error(input.name + " holds " + number(x) + ", needs decay factors in [0,1]");
+        if (x < 0 || x > 1) input_error(input.name + " holds " + number(x) + ", but decay factors are in [0,1]");
   }
   const StateShape state = variant.state_shape(n, params);
   if (!s.state.empty()) {
-    if (state.size() == 0) input_error("state is given, and " + variant.name + " has no finite state");
+    if (state.size() == 0) input_error("state is given, but " + variant.name + " has no finite state");
     check_array("state", s.state, {"B", "H", "rows", "columns"}, {n.B, n.H, state.rows, state.columns});
   }
   if (variant.unsuitable) {
@@ -192,7 +192,7 @@ bool counts_work() { return on_host; }
 
 Work counted_work(const Variant &variant, const Sequence &sequence, const Params &params) {
   check_inputs(variant, sequence, params);
-  if (!counts_work()) throw std::logic_error("operations are counted where kernels run on the host");
+  if (!counts_work()) throw std::logic_error("counting operations needs kernels that run on the host");
   Job job = prepare_typed<Counted>(variant, sequence, {}, params, {}, variant.forms.at(0).counted);
   job.reset();
   Counted::flops = 0, Counted::products = 0, Counted::functions = 0;

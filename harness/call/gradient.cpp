@@ -162,7 +162,7 @@ void check_weights(const Variant &variant, const Sequence &s, const Params &para
   const StateShape state = variant.state_shape(s.shape, params);
   check_array("do", weights.o, {"B", "H", "T", "Dv"}, {s.shape.B, s.shape.H, s.shape.T, s.shape.Dv});
   if (weights.state.empty()) return;
-  if (state.size() == 0) input_error("dstate is given, and " + variant.name + " has no finite state");
+  if (state.size() == 0) input_error("dstate is given, but " + variant.name + " has no finite state");
   check_array("dstate", weights.state, {"B", "H", "rows", "columns"},
               {s.shape.B, s.shape.H, state.rows, state.columns});
 }
@@ -170,7 +170,7 @@ void check_weights(const Variant &variant, const Sequence &s, const Params &para
 Sequence gradient(const Variant &variant, const Sequence &s, const Params &params, const OutputWeights &weights) {
   check_inputs(variant, s, params);
   if (!takes_gradients())
-    input_error(std::string("gradients are taken where kernels run on the host, and this program's run on ") +
+    input_error(std::string("gradients by tape need kernels that run on the host, but this program's kernels run on ") +
                 Execution::name());
   check_weights(variant, s, params, weights);
   const size_t state_size = variant.state_shape(s.shape, params).size(),

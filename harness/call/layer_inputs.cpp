@@ -98,7 +98,7 @@ public:
     const int heads = heads_in(array_);
     const std::string A = parameter_of(gate_);
     A_ = find(user, A);
-    if (!A_) input_error("dataset " + A + " is absent, and --gate " + name_of(gate_) + " needs it as [H]");
+    if (!A_) input_error("dataset " + A + " is absent, but --gate " + name_of(gate_) + " needs it as [H]");
     check_dims(user, A, dims_of({heads}), "as the gates have heads", c);
     bias_ = find(user, "dt_bias");
     if (!bias_) return;
@@ -164,12 +164,12 @@ void check_shapes(const UsersArrays &user, const Shape &n, const Convention &c) 
 std::vector<Text> texts_of(const UsersArrays &user, const Shape &n) {
   const UsersArray *cu = find(user, "cu_seqlens");
   if (!cu) return {{0, n.T}};
-  if (n.B != 1) input_error("cu_seqlens is given, and packed texts need a batch of 1, not " + std::to_string(n.B));
+  if (n.B != 1) input_error("cu_seqlens is given, but packed texts need a batch of 1, not " + std::to_string(n.B));
   const auto refuse = [&](const std::string &why) {
     input_error(spoken(user, "cu_seqlens") + " " + why +
                 ", needs whole numbers from 0 up to T = " + std::to_string(n.T) + ", none smaller than the one before");
   };
-  if (cu->data.size() < 2 || cu->data[0] != 0) refuse("does not begin with 0 and the end of a text");
+  if (cu->data.size() < 2 || cu->data[0] != 0) refuse("does not begin with 0, followed by the end of the first text");
   std::vector<Text> texts;
   for (size_t i = 0; i + 1 < cu->data.size(); ++i) {
     const double begin = cu->data[i], end = cu->data[i + 1];
@@ -189,7 +189,7 @@ Dims state_dims(const LayerInputs &inputs, const StateShape &state) {
 Numbers state_in(const UsersArrays &user, const std::string &name, const LayerInputs &inputs, const StateShape &state,
                  const Variant &variant, const Convention &c) {
   if (!find(user, name)) return {};
-  if (state.size() == 0) input_error(spoken(user, name) + " is given, and " + variant.name + " has no finite state");
+  if (state.size() == 0) input_error(spoken(user, name) + " is given, but " + variant.name + " has no finite state");
   check_dims(user, name, state_dims(inputs, state), "as the state of " + variant.name, c);
   return user.at(name).data;
 }
@@ -207,7 +207,7 @@ Numbers skip_in(const UsersArrays &user, const Shape &n, const Convention &c) {
   const size_t heads = size_t(D->dims[0]), H = size_t(n.H), Dv = size_t(n.Dv);
   if (D->dims.size() == 2) check_dims(user, "D", dims_of({int(heads), n.Dv}), "as v has channels", c);
   if (H % heads != 0)
-    input_error(spoken(user, "D") + " has " + std::to_string(heads) + " heads, and the others have " +
+    input_error(spoken(user, "D") + " has " + std::to_string(heads) + " heads, but the others have " +
                 std::to_string(n.H));
   Numbers skip(H * Dv);
   for (size_t i = 0; i < skip.size(); ++i) {
@@ -355,7 +355,7 @@ LayerInputs to_layer(const UsersArrays &user, const Variant &variant, const Para
       input_error("both " + spoken(user, "gamma") + " and " + spoken(user, "alpha") + " are given");
     const size_t heads = user.at("gamma").data.size();
     if (size_t(n.H) % heads != 0)
-      input_error(spoken(user, "gamma") + " has " + std::to_string(heads) + " heads, and the others have " +
+      input_error(spoken(user, "gamma") + " has " + std::to_string(heads) + " heads, but the others have " +
                   std::to_string(n.H));
     Numbers one_step;
     for (double x : user.at("gamma").data)
@@ -372,7 +372,8 @@ LayerInputs to_layer(const UsersArrays &user, const Variant &variant, const Para
     for (double x : z->data) inputs.gate.push_back(silu(x));
   }
   if (!gradient) return inputs;
-  if (!find(user, "do")) input_error("dataset do is absent, and gradients are those of what it weighs");
+  if (!find(user, "do"))
+    input_error("dataset do is absent, but gradients need it: it holds the derivatives of the loss in the outputs");
   check_dims(user, "do", over_steps(Tensor::v, n.H, n), "to match the outputs", c);
   inputs.weights = {user.at("do").data, state_in(user, "dfinal_state", inputs, state, variant, c)};
   for (size_t i = 0; i < inputs.gate.size(); ++i) inputs.weights.o[i] *= inputs.gate[i];

@@ -60,7 +60,7 @@ Quotients::Quotients(const Variant &variant, const Sequence &sequence, const Par
                      const OutputWeights &weights) {
   check_inputs(variant, sequence, params);
   check_weights(variant, sequence, params, weights);
-  if (!takes_gradients()) throw std::logic_error("quotients are taken where kernels run on the host");
+  if (!takes_gradients()) throw std::logic_error("difference quotients need kernels that run on the host");
   Sequence s = sequence;
   s.state = initial_state(variant, sequence, params);
   Call<Quad> call = make_call<Quad>(variant, s, {}, params);

@@ -80,7 +80,7 @@ StatedTypes parse_types(const std::string &text, const Convention &convention) {
       if (std::find(names.begin(), names.end(), name) == names.end()) continue;
       types[plain(array)] = type, found = true; // fla's g is alpha or lambda
     }
-    if (!found) usage_error("--dtype-of names '" + name + "', and no array is called that" + suggestion(name, known));
+    if (!found) usage_error("--dtype-of names '" + name + "', but no array has this name" + suggestion(name, known));
   }
   return types;
 }

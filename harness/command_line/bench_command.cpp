@@ -71,11 +71,11 @@ int run_bench(const BenchFlags &flags, const Words &command_line) {
   Facts meta = provenance(command_line, request.seed);
   if (tells)
     for (const auto &fact : conditions(std::cerr)) meta.push_back(fact);
-  if (tells) std::cerr << "measuring what this machine can do at most ..." << std::endl;
+  if (tells) std::cerr << "measuring the peak rates of this machine ..." << std::endl;
   Ceilings ceilings = measure_ceilings();
   if (tells) print_ceilings(std::cout, ceilings);
   std::unique_ptr<Peers> peers;
-  if (flags.peers && ranks::size() > 1) usage_error("--peers takes one rank");
+  if (flags.peers && ranks::size() > 1) usage_error("--peers needs a run of one rank");
   if (flags.peers) peers = std::make_unique<Peers>(flags.peers_limit, flags.peers_tuning);
   std::vector<BenchResult> results;
   Progress progress(plan.size(), !tells);
@@ -144,8 +144,8 @@ Action add_bench(CLI::App &app) {
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
   c.add_option("--max-time", flags->rule.most_seconds,
-               "longest sampling time per case in seconds, with cache flushes; sampling stops when the median is known "
-               "to 0.5%")
+               "longest sampling time per case in seconds, including cache flushes; sampling stops earlier when the "
+               "median is known to 0.5%")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
   flags->engine.add(c);
@@ -158,7 +158,7 @@ Action add_bench(CLI::App &app) {
        "--texts", flags->texts,
        "lengths of packed texts, such as 3000,0,1096, each with a state of its own; B is 1, and they add up to T")
       ->excludes(c.get_option("--ranks-along"));
-  c.add_option("--qk-heads", flags->qk_heads, "number of heads of q and k, where several heads of v share one")
+  c.add_option("--qk-heads", flags->qk_heads, "number of heads of q and k, each shared by several heads of v")
       ->excludes(c.get_option("--ranks-along"));
   c.add_flag(
        "--peers", flags->peers,

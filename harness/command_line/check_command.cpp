@@ -333,8 +333,8 @@ Action add_check(CLI::App &app) {
       ->excludes(battery)
       ->excludes(self);
   c.add_option("--plant", flags->plant,
-               "make every known mistake on purpose in eleven layers (or the one named), and write as CSV which "
-               "criteria refuse it: `check`'s, and those of other projects")
+               "make every known mistake on purpose in eleven layers (or in the one named), and write to this CSV file "
+               "which criteria reject it: those of `check`, and those of other projects")
       ->excludes(input)
       ->excludes(battery)
       ->excludes(self);

@@ -56,7 +56,7 @@ struct AlongFlags {
         c.add_option("--ranks-along", dimension, "T: cut one sequence into a segment for each rank of mpirun")
             ->check(CLI::IsMember({"T"}));
     c.add_option("--carry", carry,
-                 "how ranks pass the state on: auto, scan (in parallel) or chain (one after the other)")
+                 "how the ranks pass the state on: auto, scan (in parallel) or chain (one rank after the other)")
         ->check(CLI::IsMember({"auto", "scan", "chain"}))
         ->needs(along)
         ->capture_default_str();
@@ -88,7 +88,7 @@ struct FormFlags {
         ->capture_default_str();
     c.add_option("--chunk", chunk, "chunk length C")->check(CLI::Range(1, 1 << 30))->capture_default_str();
     dtype.add(c);
-    c.add_option("--set", settings, "name=value, or owner.name=value (repeatable)")->expected(1)->take_all();
+    c.add_option("--set", settings, "name=value of the layer's parameters (repeatable)")->expected(1)->take_all();
   }
   Real real() const { return dtype.real(); }
 };

@@ -28,7 +28,7 @@ void write_row(std::ostream &csv, Precision precision, const std::string &mistak
 void tell(std::ostream &log, const Planted &one) {
   const std::string place = one.layer + (one.wide ? " (Dv > Dk)" : "");
   if (one.mistake.empty())
-    log << "  refused though right: " << place << '\n';
+    log << "  refused, although right: " << place << '\n';
   else if (!one.refused)
     log << "  not refused: " << place << ", " << one.mistake << ", " << number(one.effect)
         << " times the limits: " << one.what << '\n';

@@ -95,7 +95,7 @@ void add_rows(Rows &rows, const Finding &f, bool every_point) {
       rows.back()[5] = "";
     }
   if (!f.passed && std::none_of(f.points.begin(), f.points.end(), [](const Point &p) { return p.role == Role::rival; }))
-    rows.push_back({"  . " + f.claim->id, "", "", "", "", "", "no rival: nothing shows that it could fail"});
+    rows.push_back({"  . " + f.claim->id, "", "", "", "", "", "no rival: nothing shows that this claim could fail"});
 }
 
 /// The possible outcomes of a claim, in the order of printing.

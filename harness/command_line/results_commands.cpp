@@ -116,7 +116,7 @@ Action add_diff(CLI::App &app) {
   c.add_option("new", flags->new_path, "results file")->required();
   c.add_option("--format", flags->format, "text or md")->check(CLI::IsMember({"text", "md"}))->capture_default_str();
   c.add_option("--resolution", flags->resolution,
-               "relative change of a metric that is still taken for another machine's rounding")
+               "largest relative change of a metric that counts as a difference in rounding between machines")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
   c.add_flag("--gate", flags->gate, "exit 1 if something became worse");

@@ -39,8 +39,9 @@ struct PlanFlags {
     form.add(c);
     engine.add(c);
     c.get_option("--set")->description(
-        "name=values or owner.name=values, with values such as 64, 0.2,0.5 or 16:512:*2 (repeatable)");
-    c.add_option("--shape", shapes, "d,dv: a pair of key and value widths (repeatable; pairs are not combined)")
+        "name=values for every layer and task with this parameter, or OWNER.name=values for the layer or task OWNER; "
+        "values such as 64, 0.2,0.5 or 16:512:*2 (repeatable)");
+    c.add_option("--shape", shapes, "d,dv: key and value width (repeatable; each pair is one case)")
         ->expected(1)
         ->take_all();
     c.add_option("--seed", seed, "first seed")->capture_default_str();

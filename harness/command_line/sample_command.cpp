@@ -148,9 +148,9 @@ Action add_sample(CLI::App &app) {
       c.add_option("--texts", flags->texts,
                    "lengths of packed texts, such as 30,0,69: B is 1, with cu_seqlens and one state per text");
   CLI::Option *qk =
-      c.add_option("--qk-heads", flags->qk_heads, "number of heads of q and k, where several heads of v share one");
+      c.add_option("--qk-heads", flags->qk_heads, "number of heads of q and k, each shared by several heads of v");
   CLI::Option *kv =
-      c.add_option("--kv-heads", flags->kv_heads, "number of heads of k and v, where several heads of q share one")
+      c.add_option("--kv-heads", flags->kv_heads, "number of heads of k and v, each shared by several heads of q")
           ->excludes(qk);
   c.add_option("--battery", flags->battery,
                "write about 24 hard cases into this folder, one .npz per case, for `check --battery`")

@@ -93,7 +93,7 @@ void add_parameters(Table &table, int index, const std::string &owner, const Par
 template <class Enum> Enum named(const std::string &name, int count) {
   for (int i = 0; i < count; ++i)
     if (name == name_of(static_cast<Enum>(i))) return static_cast<Enum>(i);
-  input_error("the file has an unknown word: " + name);
+  input_error("the file has an unknown value: " + name);
 }
 
 std::string fact(const Facts &facts, const std::string &name) {

@@ -56,7 +56,7 @@ std::vector<Statement> statements_from(const SuiteEntry &entry, const std::vecto
   const bool sides_fit = s.compares ? !entry.has("of") : entry.has("of") && !entry.has("above") && !entry.has("below");
   if (s.row.empty() || !entry.has("experiment") || s.compares == bounded || !sides_fit)
     entry.refuse(
-        "every [[statement]] has a row, an experiment, and either above and below or a number and what it is of");
+        "every [[statement]] needs a row, an experiment, and either `above` and `below`, or a number and `of`");
   if (s.least > s.most) entry.refuse("no number is from " + number(s.least) + " to " + number(s.most));
   const auto require_training = [&](const std::string &name) {
     if (std::find(trainings.begin(), trainings.end(), name) == trainings.end())
@@ -78,7 +78,7 @@ std::vector<Statement> statements_from(const SuiteEntry &entry, const std::vecto
           longer.push_back(one);
           (longer.back().*into)[name] = value;
         }
-      if (longer.size() > 1000) entry.refuse("more than 1000 statements in one");
+      if (longer.size() > 1000) entry.refuse("the lists of one [[statement]] give more than 1000 statements");
       all = std::move(longer);
     }
   return all;

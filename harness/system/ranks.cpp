@@ -54,7 +54,7 @@ void join() {
   int found = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &found);
   if (found != launched_size())
-    input_error("the launcher speaks of " + std::to_string(launched_size()) + " ranks, " + library() + " of " +
+    input_error("the launcher reports " + std::to_string(launched_size()) + " ranks, " + library() + " of " +
                 std::to_string(found) + ": start it with this library's own mpirun");
 }
 

@@ -94,9 +94,9 @@ const std::vector<ParamSpec> &settings() {
       choice_param("convolved", {"keys", "all"},
                    "what the convolution is applied to: keys; or queries, keys and values"),
       choice_param("keys", {"raw", "unit"}, "unit: the keys of every head are scaled to length 1"),
-      choice_param(
-          "lookups", {"own", "keys", "unit"},
-          "w: own: a separate projection; keys: equal to the keys; unit: a separate projection scaled to length 1"),
+      choice_param("lookups", {"own", "keys", "unit"},
+                   "how w is made: own: by a separate projection; keys: it is the key; unit: by a separate projection, "
+                   "scaled to length 1"),
       choice_param("gates", {"tokens", "numbers"},
                    "tokens: computed from each token, in (0, 1); numbers: learned numbers, the same for all tokens and "
                    "not bounded: "
@@ -153,7 +153,8 @@ Setup resolve_setup(const Assignments &given) {
   const Params &s = setup.settings;
   const int width = s.integer("width"), heads = s.integer("heads");
   if (s.integer("head_width") == 0 && width % heads) usage_error("train: heads must divide width, or give head_width");
-  if (s.text("positions") == "rope" && head_width(s) % 2) usage_error("train: rope turns heads of an even width");
+  if (s.text("positions") == "rope" && head_width(s) % 2)
+    usage_error("train: positions=rope needs heads of an even width");
   if (heads % heads_of(Tensor::k, s)) usage_error("train: kv_heads must divide heads");
   check_texts(s);
   if (mixer && mixer->unsuitable) {

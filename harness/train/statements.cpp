@@ -229,7 +229,7 @@ Ruling rule(const Statement &s, const std::vector<TrainedModel> &models) {
   }
   const Sampled second = sampled(s, chosen(s, models, s.second));
   ruling.first = at_best(first, smallest), ruling.second = at_best(second, smallest);
-  if (first.rates != second.rates) refuse(s, "its sides have other learning rates to choose from");
+  if (first.rates != second.rates) refuse(s, "its two sides were trained at different learning rates");
   if (std::max(first.trials.size(), second.trials.size()) > most_permuted)
     refuse(s, "more than " + std::to_string(most_permuted) + " seeds a side");
   if (first.trials.empty() || second.trials.empty()) return ruling;

@@ -212,7 +212,8 @@ void check_texts(const Params &settings) {
   if (mqar && repeats == "none" && settings.integer("pairs") > values)
     usage_error("train: mqar has " + std::to_string(values) + " values, too few for pairs without repeats");
   if (mqar && repeats == "none" && settings.text("map") == "fixed")
-    usage_error("train: a fixed map draws every key's value alone, so that values repeat; take repeats=values");
+    usage_error("train: with map=fixed the value of every key is drawn independently, so that values repeat; take "
+                "repeats=values");
   if (repeats == "all" && settings.text("filler") == "pairs" && settings.integer("length"))
     usage_error(
         "train: filler=pairs would write a repeated key's older value last; take another filler, or repeats=values");
@@ -221,10 +222,11 @@ void check_texts(const Params &settings) {
   if (task == "mqar" && text_length(settings) < 3 * settings.integer("pairs") + 1)
     usage_error("train: length must leave room for the pairs, the separator and the keys asked, 3 n + 1 tokens");
   if (task == "mqar" && settings.text("held_out_keys") == "unseen" && settings.integer("pairs") > V - 1 - V / 2)
-    usage_error("train: unseen keys are of the vocabulary's upper half less the separator, too few for the pairs");
+    usage_error("train: unseen keys come from the upper half of the vocabulary without the separator, which has too "
+                "few tokens for the pairs");
   if (task == "zoology") check_recall_text(zoology_text(settings), "train: zoology");
   if (task == "trees" && (n % 2 || n > V))
-    usage_error("train: two trees have an even number of nodes, and the vocabulary a token for each");
+    usage_error("train: task=trees needs an even number of nodes, and a vocabulary with a token for each node");
   if (task == "swaps" && std::max(n, n * (n - 1) / 2) > V)
     usage_error("train: the swaps of " + std::to_string(n) + " elements need a vocabulary of n (n - 1) / 2");
   if (task == "words" && group_named(settings.text("group")).elements.size() > size_t(V))
@@ -232,7 +234,8 @@ void check_texts(const Params &settings) {
                 std::to_string(group_named(settings.text("group")).elements.size()));
   if (settings.integer("held_out_pairs")) {
     if (settings.text("positions") == "learned" && held_out_length(settings) > text_length(settings))
-      usage_error("train: learned positions end with the training texts; take positions=none or rope for longer ones");
+      usage_error("train: learned positions exist only up to the length of the training texts; take positions=none or "
+                  "rope for longer texts");
     check_texts(held_out(settings));
   }
   if (task == "text" && V < 256) usage_error("train: text needs a vocabulary of 256, one token per byte");
@@ -241,7 +244,7 @@ void check_texts(const Params &settings) {
 void check_corpus(const Params &settings, const Corpus *corpus) {
   const bool text = settings.text("task") == "text";
   if (text != (corpus != nullptr))
-    usage_error(text ? "train: task=text needs --corpus FILE" : "train: --corpus is read by task=text alone");
+    usage_error(text ? "train: task=text needs --corpus FILE" : "train: only task=text reads --corpus");
   const int L = settings.integer("context");
   if (corpus && corpus->bytes.size() / 10 <= size_t(L))
     input_error("train: a tenth of the corpus is held out, and its " + std::to_string(corpus->bytes.size()) +

@@ -35,7 +35,7 @@ void Trainer::restore(TrainingState state) {
   if (state.parameters.size() != model_.weights().size() || state.first.size() != state.parameters.size() ||
       state.second.size() != state.parameters.size() || state.running.size() != 2 || state.step < 0 ||
       state.step > steps_)
-    input_error("what was kept of the training is of another model: start it anew, without --resume");
+    input_error("the saved state of the training belongs to another model: start it again without --resume");
   model_.set(state);
   at_ = std::move(state);
 }

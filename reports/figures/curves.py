@@ -115,7 +115,8 @@ def by_family(
 
 
 def swap_accuracy(results: Results) -> Figure | None:
-    return by_family(results, "swap", ["state_accuracy_by_step", "accuracy_by_step"], "share of states wholly right")
+    return by_family(results, "swap", ["state_accuracy_by_step", "accuracy_by_step"],
+                     "share of states that are entirely right")  # fmt: skip
 
 
 def regression_loss(results: Results) -> Figure | None:

@@ -31,7 +31,7 @@ def answer(cells: list[Cell], settings: int) -> tuple[bool, str]:
     written, fixed = ([c for c in good if cells_.is_fixed(c) == apart] for apart in (False, True))
     said = [named(written)] if written else ["no layer that is written to is two standard errors better than a guess"]
     if fixed:
-        said.append(f"fixed weights, which are not written to: {named(fixed)}")
+        said.append(f"with fixed weights, to which nothing is written: {named(fixed)}")
     return bool(good), "; ".join(said)
 
 

@@ -205,8 +205,8 @@ J = np.eye(2) - np.outer(a, k)
 print((J @ k)[1], ((1 - a @ k) * k)[1])""",
     ),
     "vla_cor2_product_norm": dict(
-        says="Write directions at a right angle to the key, each step turned to meet the last: 50 steps stretch a "
-        "vector by $1.618^50$.",
+        says="Write directions at a right angle to the key, each step oriented to stretch what the last one "
+        "stretched: 50 steps stretch a vector by $1.618^50$.",
         point=True,
         code="""\
 x, w = 1, np.exp(-0.5j * np.arctan(2))  # vectors of the plane as complex numbers
@@ -285,7 +285,7 @@ update = e * A @ k / np.linalg.norm(A @ k)
 print(np.linalg.norm(update), 0.1 * np.linalg.norm(A @ k))  # the text: as small as A k, next to 1 / lambda0""",
     ),
     "vla_prop3_exact_recovery": dict(
-        says="Two unit keys at 60 degrees and values of 1, $lambda0 = .1$: the pair just written is missed.",
+        says="Two unit keys at 60 degrees and values of 1, $lambda0 = .1$: the pair just written is not recalled.",
         point=False,
         code="""\
 keys, A, S = np.array([[1, 0], [0.5, 0.75**0.5]]), np.eye(2) / 0.1, np.zeros(2)

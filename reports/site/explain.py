@@ -9,7 +9,7 @@ FAIRNESS = {
     "boundary": "This is a stricter reading than the paper's own: it shows where the statement ends "
     "and does not contradict the text.",
     "untrained": "The paper trained its models and this check trains nothing: it shows what the layer does untrained "
-    "and says nothing on the trained number.",
+    "and says nothing about the trained number.",
     "typo": "This is a slip of notation; the argument around it stands.",
 }
 
@@ -84,7 +84,7 @@ def explain(claim: Claim) -> list[str]:
 def why_failed(claim: Claim) -> list[str]:
     """Reasons for a claim that did not pass, as sentences."""
     if not claim.points:
-        return ["It measured no point, and a claim with nothing measured is never a pass."]
+        return ["No point was measured, and a claim without a measurement never passes."]
     reasons, open_rivals = [], [p for p in claim.rivals if p.verdict != "refuted"]
     if not claim.rivals:
         reasons.append("It has no rival, so nothing shows that the check could have come out otherwise.")

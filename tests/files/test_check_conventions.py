@@ -129,7 +129,7 @@ class Conventions(InFolder):
         self.right(self.mamba(x), *flags, layer="mamba2")
         self.wrong("", self.mamba({**x, "D": x["D"][::-1]}), *flags, layer="mamba2")
         np.savez(self.path("in.npz"), **{**x, "D": np.ones(3)})
-        self.refused("dataset D has 3 heads, and the others have 4", "forward", "mamba2", "-i", self.path("in.npz"), "-o",
+        self.refused("dataset D has 3 heads, but the others have 4", "forward", "mamba2", "-i", self.path("in.npz"), "-o",
                      self.path("out.npz"), *flags)
         self.refused("--with D is for kernels of Mamba", "sample", "mamba2", "--shape", "1,1,4,4,4", "--with", "D", "-o",
                      self.path("x.npz"), status=2)
@@ -186,7 +186,7 @@ class Conventions(InFolder):
         self.assertEqual(self.check(rounded, *flags, "--dtype-of", "g=bf16")["verdict"], "right")
         row = lambda arrays, *more: self.run_row(arrays, *flags, *more)
         self.assertGreater(row(rounded), row(rounded, "--dtype-of", "g=bf16"))
-        self.refused("--dtype-of names 'gate', and no array is called that", "check", "gated_delta_net", "-i",
+        self.refused("--dtype-of names 'gate', but no array has this name", "check", "gated_delta_net", "-i",
                      self.path("in.npz"), "-c", self.path("out.npz"), "--dtype-of", "gate=f32", status=2)
         self.refused("unknown type 'f31'", "check", "gated_delta_net", "-i", self.path("in.npz"), "-c",
                      self.path("out.npz"), "--dtype-of", "state=f31", status=2)
@@ -282,7 +282,7 @@ class Conventions(InFolder):
         x = self.sample("--gate", "gdn")
         del x["A_log"]
         np.savez(self.path("in.npz"), **x)
-        self.refused("dataset A_log is absent, and --gate gdn needs it as [H]", "forward", "gated_delta_net", "-i",
+        self.refused("dataset A_log is absent, but --gate gdn needs it as [H]", "forward", "gated_delta_net", "-i",
                      self.path("in.npz"), "-o", self.path("out.npz"), "--gate", "gdn")
 
     def test_a_battery_in_a_convention(self):

@@ -123,7 +123,7 @@ class Forward(unittest.TestCase):
         d["v"][0, 0, 0, 0] = 70000
         self.write(d)
         self.refused("linear", "v has 70000 at flat index 0, too large for float16, whose largest number is 65504", "--dtype", "f16")
-        self.refused("linear", "--math tf32 rounds products of float32 arrays, and --dtype bf16 stores them in 16 bits", "--dtype",
+        self.refused("linear", "--math tf32 rounds products of float32 arrays, but --dtype bf16 stores them in 16 bits", "--dtype",
                      "bf16", "--math", "tf32", status=2)
         self.refused("linear", "a sequence that ranks share is stored in f32 or f64, not in bf16", "--dtype", "bf16", "--ranks-along",
                      "T", status=2)
@@ -337,7 +337,7 @@ class Forward(unittest.TestCase):
         self.write({**d, "do": do, "dstate": np.zeros((B, H, DK, DK))})
         self.refused("linear", "dataset dstate has shape", "--gradient")
         self.write({**d, "do": do, "dstate": np.zeros((B, H, DV, DK))})
-        self.refused("softmax", "dataset dstate is given, and softmax has no finite state", "--gradient")
+        self.refused("softmax", "dataset dstate is given, but softmax has no finite state", "--gradient")
 
     def test_damaged_files_and_bad_flags(self):
         with open(self.input, "w") as f:

@@ -118,7 +118,7 @@ class Answers(ReportCase):
             (good, text),
             (
                 True,
-                "linear 0.51 at 2\u202f048 bytes; fixed weights, which are not written to: "
+                "linear 0.51 at 2\u202f048 bytes; with fixed weights, to which nothing is written: "
                 "ffn_relu 0.91 at 1\u202f024 bytes",
             ),
         )

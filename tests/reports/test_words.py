@@ -44,7 +44,7 @@ class Words(unittest.TestCase):
         self.assertFalse(findings.needs_explaining(claim(scope="typo")))
         # a failure of ours is never presented as the paper's
         self.assertFalse(findings.needs_explaining(claim(expected="holds")))
-        self.assertIn("nothing measured is never a pass", explain.why_failed(claim(points=[], passed=False))[0])
+        self.assertIn("without a measurement never passes", explain.why_failed(claim(points=[], passed=False))[0])
         self.assertIn("no rival", explain.why_failed(claim(rivals=[], passed=False))[0])
         open_rival = replace(rival({"d": 2}, 1.5, 1.5), verdict="holds")
         undecided = claim(passed=False, verdict="inconclusive", rivals=[open_rival])

@@ -23,7 +23,7 @@ double reread(double x) {
 Mistake float16_bits_as_bfloat16() {
   Mistake m;
   m.what = "float16 numbers are read as bfloat16: the same bits, another number";
-  m.shows = "every output: inputs near 1 become about 2^-7 of 2^-58";
+  m.shows = "every output: 1 is read as 2^-7, 0.5 as 2^-15, 0.1 as 5e-11";
   m.reports = {"flashinfer #4219"};
   m.misread = [](const CheckCase &problem) -> std::vector<Misread> {
     return {{"float16 bits of q, k, v are read as bfloat16", [&problem] {

@@ -140,7 +140,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_is_refused_in_a_line) {
   Run coarse = run_in(variant, "recurrent", Real::bf16);
   coarse.math = Math::tf32;
   const auto refuses_math = [](const Error &e) {
-    return e.code == exit_usage && says(e, "--math tf32 rounds products of float32 arrays, and --dtype bf16 stores");
+    return e.code == exit_usage && says(e, "--math tf32 rounds products of float32 arrays, but --dtype bf16 stores");
   };
   BOOST_CHECK_EXCEPTION(forward(variant, large, coarse), Error, refuses_math);
   RunRequest runs;

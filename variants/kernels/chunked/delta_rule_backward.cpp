@@ -18,9 +18,9 @@ void delta_rule_vjp(const std::string &label, const BackwardCall<Real> &back, co
                     const DeltaRuleGradient<Real> &d) {
   const bool channels = in.lambda.extent(0);
   if (in.steps != 1 || (in.keys.extent(0) && !channels))
-    throw std::logic_error(label +
-                           ": the delta rule's backward pass has no sub-steps, and no keys of their own without "
-                           "decays by channel (lambda)");
+    throw std::logic_error(
+        label +
+        ": the backward pass of the delta rule serves neither sub-steps nor, without lambda, separate read keys");
   if (channels) return delta_rule_vjp_by_steps(label, back, in, d);
   if constexpr (std::is_same<Real, float>::value)
     if (run_static(label, back, in, d)) return;

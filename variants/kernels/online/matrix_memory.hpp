@@ -136,7 +136,7 @@ void train_matrix(const std::string &label, const Call<Real> &call, const Memory
 inline Variant matrix_memory_variant() {
   Variant v;
   v.family = "online nonlinear";
-  v.differs = "the memory is a matrix, the source's a two-layer network; gates are the same for all channels";
+  v.differs = "the memory is a matrix, and in the source a two-layer network; gates are the same for all channels";
   v.traits.linear_in_v = false;
   v.traits.zero_step_keeps = true;
   v.traits.zero_key_keeps = true;
