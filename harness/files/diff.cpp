@@ -42,6 +42,14 @@ Texts verdicts(const Results &r) {
   return found;
 }
 
+/// The seed of a case. Old files store it as a signed number.
+std::string seed_of(const Table &plan, size_t row) {
+  const int column = plan.find("seed");
+  if (column >= 0 && plan.columns[size_t(column)].kind == Kind::integer)
+    return std::to_string(whole(plan, row, "seed"));
+  return std::to_string(plan.get<std::uint64_t>(row, "seed"));
+}
+
 /// Case number -> everything that identifies it; the seed only if `with_seed`.
 std::map<std::int64_t, std::string> case_names(const Results &r, bool with_seed) {
   std::map<std::int64_t, std::string> names;
@@ -53,10 +61,7 @@ std::map<std::int64_t, std::string> case_names(const Results &r, bool with_seed)
     name = (experiment.empty() ? "" : experiment + ": ") + text(*plan, row, "task") + "/" +
            text(*plan, row, "variant") + "/" + text(*plan, row, "form") + "/" + text(*plan, row, "real") +
            " C=" + std::to_string(whole(*plan, row, "chunk"));
-    const Cell &seed = plan->rows[row][size_t(plan->find("seed"))];
-    if (with_seed)
-      name += " seed=" + (std::holds_alternative<std::uint64_t>(seed) ? std::to_string(std::get<std::uint64_t>(seed))
-                                                                      : std::to_string(std::get<std::int64_t>(seed)));
+    if (with_seed) name += " seed=" + seed_of(*plan, row);
   }
   for (size_t row = 0; parameters && row < parameters->rows.size(); ++row) {
     const double value = parameters->get<double>(row, "value");

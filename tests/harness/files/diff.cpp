@@ -163,6 +163,27 @@ BOOST_AUTO_TEST_CASE(a_file_of_another_kind_has_nothing_to_compare) { // so noth
   BOOST_TEST((diff(with(0), timed_at(1)).changes.empty()));
 }
 
+BOOST_AUTO_TEST_CASE(a_plan_without_a_number_for_each_seed_is_refused) { // found by tests/fuzz/results.cpp
+  const auto with_seeds = [](const std::string &name, Kind kind, const Cell &seed) {
+    return Results::of({{"plan",
+                         {{"case", Kind::integer},
+                          {"task", Kind::text},
+                          {"variant", Kind::text},
+                          {"form", Kind::text},
+                          {"real", Kind::text},
+                          {"chunk", Kind::integer},
+                          {name, kind}},
+                         {{std::int64_t(0), "recall", "linear", "chunked", "f64", std::int64_t(64), seed}}},
+                        {"records", {{"case", Kind::integer}, {"status", Kind::text}}, {{std::int64_t(0), "ok"}}}},
+                       {});
+  };
+  for (const Results &r : {with_seeds("seed", Kind::whole, std::uint64_t(1)),
+                           with_seeds("seed", Kind::integer, std::int64_t(-1))}) // as old files have it
+    BOOST_TEST(diff(r, r).compared == 1u);
+  for (const Results &r : {with_seeds("Seed", Kind::whole, std::uint64_t(1)), with_seeds("seed", Kind::real, 1.0)})
+    BOOST_CHECK_THROW(diff(r, r), Error);
+}
+
 BOOST_AUTO_TEST_CASE(markdown_escapes_what_it_would_read_as_its_own) {
   const Difference d = diff(verdicts_of({{"a|<b>&", true}}), verdicts_of({{"a|<b>&", false}}));
   BOOST_TEST(as_markdown(d).find("| verdict | a\\|&lt;b>&amp; | holds | refuted (failed) |") != std::string::npos);
