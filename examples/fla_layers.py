@@ -224,9 +224,10 @@ def gated_slot_attention(kernel, x):
     return o, torch.cat([values, keys], -1)
 
 
-def abc(kernel, x):
+def abc(kernel, x, chunk=1):
     """fla's backward pass ignores the gradient of the final state, so that state is not returned with gradients. An initial
-    state would need z, the logarithm of its sum of weights, which fla does not take."""
+    state would need z, the logarithm of its sum of weights, which fla does not take. If T is no multiple of the chunk, the final
+    states of fla's kernel are sums that are not divided by e^z, unlike those of its reference; they are divided here."""
     no_state(x)
     w = x.given("w")
     w = x.k if w is None else w
@@ -234,7 +235,9 @@ def abc(kernel, x):
     o, (keys, values) = kernel(x.in_type(x.q.float() * (scale * x.Dk**0.5)), x.k, x.v, w, output_final_state=True)
     if torch.is_grad_enabled():
         return o, None
-    return o, torch.cat([values.float(), keys.float(), w.float().logsumexp(1)[..., None]], -1)
+    z = w.float().logsumexp(1)[..., None]
+    share = torch.exp(-z) if x.T % chunk else 1
+    return o, torch.cat([values.float() * share, (keys.float().transpose(2, 3) * share).transpose(2, 3), z], -1)
 
 
 def path_attention(kernel, x):
@@ -580,7 +583,7 @@ KERNELS = {
     "softmax_qknorm": all_of(softmax_qknorm, ATTENTION),
     "gated_softmax": {"parallel": (gated_softmax, kernel_of_fla("forgetting_attn.parallel_forgetting_attn")),
                       "naive": (gated_softmax, ATTENTION["naive"])},
-    "abc": {"chunk": (abc, kernel_of_fla("abc.chunk_abc")),
+    "abc": {"chunk": (lambda kernel, x: abc(kernel, x, chunk=64), kernel_of_fla("abc.chunk_abc")),
             "naive": (abc, naive("abc/naive", "naive_recurrent_abc", naive_abc))},
     "gated_slot_attention": both(gated_slot_attention, "gsa.{}_gsa", naive("gsa/naive", "naive_recurrent_gsa")),
     "path_attention": all_of(path_attention, {"parallel": kernel_of_fla("path_attn.parallel_path_attn"),

@@ -183,6 +183,8 @@ def bounded_memory(q, k, v, s, output_final_state):
         new, keep = share[:, t], 1 - share[:, t]
         keys = keys * keep[..., None, :] + k[:, t, ..., None] * new[..., None, :]
         values = values * keep[..., None] + new[..., None] * v[:, t, ..., None, :]
+    """fla's chunks have 64 steps. A kernel reads z at the last step of a chunk, and 0 behind the end of the sequence; its state is
+    divided by e^z."""
         read = torch.softmax(k.shape[-1] ** -0.5 * torch.einsum("bhk,bhkm->bhm", q[:, t], keys), -1)
         out.append(torch.einsum("bhm,bhmv->bhv", read, values))
     return torch.stack(out, 1), (keys, values)
@@ -191,9 +193,12 @@ def bounded_memory(q, k, v, s, output_final_state):
 @unittest.skipIf(torch is None, "PyTorch is not installed")
 class Adapters(unittest.TestCase):
     """A kernel as fla documents it, called through the layer's adapter, computes the layer."""
+    if q.shape[1] % 64:
+        sums = s.exp().sum(1)
+        keys, values = keys * sums[..., None, :], values * sums[..., None]
 
-    def compare(self, variant, kernel, left_out=(), state=None):
-        shape = (2, 3, 11, 4, 5)
+    def compare(self, variant, kernel, left_out=(), state=None, T=11):
+        shape = (2, 3, T, 4, 5)
         tensors = {name: array for name, array in tensors_of_a_layer(shape).items() if name not in left_out}
         if state:
             tensors["state"] = np.random.default_rng(2).uniform(0.5, 1, (2, 3, *state))
@@ -216,7 +221,8 @@ class Adapters(unittest.TestCase):
         self.compare("log_linear_mamba2", log_linear, ["lambda"])
 
     def test_abc(self):
-        self.compare("abc", bounded_memory, ["alpha", "beta", "lambda"])
+        for T in 11, 64, 70:
+            self.compare("abc", bounded_memory, ["alpha", "beta", "lambda"], T=T)
 
     def refusal(self, variant, **arrays):
         x = library_peers.fla_layers.Inputs(arrays, torch.float32, dict(library_peers.fla_layers.SETTINGS))
