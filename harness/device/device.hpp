@@ -81,8 +81,9 @@ template <class Real, class Stored> struct Call : CallSettings {
 };
 
 /// One backward pass. `call` is the forward call: its `state` is the initial state and must not change; its `o` may be
-/// overwritten. `d` holds the gradients. d.o and d.state (the gradient of the final state) are inputs; the pass
-/// replaces d.state by the gradient of the initial state. The pass must write every element of all other gradients.
+/// overwritten. `d` holds the gradients. Of these, d.o and d.state (the gradient of the final state) are inputs; the
+/// pass replaces d.state by the gradient of the initial state. The pass must write every element of all other
+/// gradients.
 template <class Real, class Stored> struct BackwardCall { Call<Real, Stored> call, d; };
 
 /// Pointers to the first step of one (batch, head).

@@ -49,8 +49,8 @@ RECOLLECT_IN_LINE Matrix<Real> stage(const Team &team, int count, int width, con
   return rows<Real>(to, ldr);
 }
 
-/// C[m,n] = beta C + alpha (A[m,k] B[k,n] + A2[m,k2] B2[k2,n]). beta = 0 overwrites, so C may be uninitialised. The
-/// team is a Team or a Precise one.
+/// C[m,n] = beta C + alpha (A[m,k] B[k,n] + A2[m,k2] B2[k2,n]). With beta = 0, C is overwritten, so it may be
+/// uninitialised. The team is a Team or a Precise one.
 template <class Real, class AnyTeam>
 RECOLLECT_IN_LINE void gemm(const AnyTeam &team, int m, int n, Real alpha, const Product<Real> &first,
                             const Product<Real> &second, Real beta, Real *C, std::ptrdiff_t ldc) {
@@ -115,7 +115,7 @@ template <class Real> KOKKOS_FUNCTION size_t prefix_work(int F) {
 }
 
 /// x_t = (H_t + ridge I)^{-1} q_t for each of n steps, with H_t = alpha_t H_{t-1} + k_t k_t^T; without alpha, alpha is
-/// 1. k, q and x are [n,F] with rows ldk, ldq, ldx apart. Overwrites H [F,F]. No barrier at either end.
+/// 1. The arrays k, q and x are [n,F] with rows ldk, ldq, ldx apart. Overwrites H [F,F]. No barrier at either end.
 template <class Real>
 KOKKOS_FUNCTION void solve_prefixes(const Team &team, int n, int F, Real ridge, const Real *alpha, const Real *k,
                                     std::ptrdiff_t ldk, const Real *q, std::ptrdiff_t ldq, Real *H, Real *x,
