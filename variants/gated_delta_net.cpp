@@ -4,9 +4,9 @@
 //   S_t = alpha_t S_{t-1} (I - beta_t k_t k_t^T) + beta_t v_t k_t^T
 //   o_t = S_t q_t
 //
-// Qwen3-Next runs this rule with fewer heads of q and k than of v (--qk-heads). beta may reach 2, as with fla's
-// allow_neg_eigval: the eigenvalue alpha (1 - beta |k|^2) may be negative. State: Dv x Dk. Cost per token: recurrent 7
-// Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
+// Qwen3-Next runs this rule with fewer heads of q and k than of v (--qk-heads). The strength beta may reach 2, as with
+// fla's allow_neg_eigval: the eigenvalue alpha (1 - beta |k|^2) may be negative. State: Dv x Dk. Cost per token:
+// recurrent 7 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
 #include "variants/kernels/chunked/decay_first.hpp"
 #include "variants/kernels/chunked/stored.hpp"
 #include "variants/kernels/common/rows.hpp"

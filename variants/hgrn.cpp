@@ -5,9 +5,9 @@
 //   h_t = f_t * h_{t-1} + (1 - f_t) * v_t,   f_t = lower + (1 - lower) lambda_t sigmoid(-k_t)
 //   o_t = q_t * h_t
 //
-// All products are element-wise; value channel i takes its gates from key channel i mod Dk (the paper has Dk = Dv). k
-// is the pre-activation of the write; for k far below 0, f = lower + (1 - lower) lambda. State: Dv x 1. Cost per token:
-// 4 Dv + 16 Dk flops.
+// All products are element-wise; value channel i takes its gates from key channel i mod Dk (the paper has Dk = Dv). The
+// key k is the pre-activation of the write; for k far below 0, f = lower + (1 - lower) lambda. State: Dv x 1. Cost per
+// token: 4 Dv + 16 Dk flops.
 #include "variants/kernels/common/forget_gate.hpp"
 #include "variants/kernels/common/rows.hpp"
 #include "variants/kernels/scan/scan.hpp"

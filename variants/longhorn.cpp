@@ -10,10 +10,11 @@
 //
 //   S_t = S_{t-1} + (v_t / m - S_{t-1} x_t) x_t^T g_t,   g_t = d_t / (1 / m^2 + d_t |x_t|^2)
 //
-// Then no length of k_t overflows, and a length whose square underflows is negligible compared with 1 / d. m has no
-// effect on the result. No square root is taken, and nothing is divided by |k|, so that gradients stay smooth at k = 0
-// and d = 0. The published layer (Liu et al. 2024, arXiv:2407.14207) replaces k k^T by its diagonal; this file follows
-// 003. State: Dv x Dk. Cost per token: recurrent 6 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
+// Then no length of k_t overflows, and a length whose square underflows is negligible compared with 1 / d. The choice
+// of m has no effect on the result. No square root is taken, and nothing is divided by |k|, so that gradients stay
+// smooth at k = 0 and d = 0. The published layer (Liu et al. 2024, arXiv:2407.14207) replaces k k^T by its diagonal;
+// this file follows 003. State: Dv x Dk. Cost per token: recurrent 6 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as
+// matrix products.
 #include "variants/kernels/chunked/delta_rule_backward.hpp"
 #include "variants/kernels/chunked/delta_variant.hpp"
 #include "variants/kernels/common/rows.hpp"

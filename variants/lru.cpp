@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The linear recurrent unit (Orvieto et al. 2023, arXiv:2303.06349) as a memory. Each channel has a fixed complex decay
 // a_j = nu_j e^{i theta_j}, drawn uniformly on a ring, and writes are scaled so that the variance of the state is
-// constant. k_t and q_t are the unit's input and output matrices B and C, which the paper keeps fixed over time.
+// constant. The vectors k_t and q_t are the unit's input and output matrices B and C, which the paper keeps fixed over
+// time.
 //
 //   S_t = S_{t-1} diag(a) + v_t (g k_t)^T,   g_j = sqrt(1 - nu_j^2)
 //   o_t = Re(S_t q_t)

@@ -8,7 +8,7 @@
 //   Delta_t[i] = beta_t softplus(bias_i + w_t[i mod Dk])
 //
 // w is the data-dependent part before the softplus. Without w, the biases set Delta: its logarithm is equally spaced
-// over the channels, from log dt_min to log dt_max (the paper draws Delta at random). beta_t = 0 skips step t
+// over the channels, from log dt_min to log dt_max (the paper draws Delta at random). A beta_t of 0 skips step t
 // altogether. The skip connection D x is left to the caller. State: Dv x Dk. Cost per token: 6 Dv Dk flops and Dv Dk
 // exponentials; chunked twice that on a GPU, where chunks run in parallel.
 #include "harness/device/each_index.hpp"

@@ -5,9 +5,10 @@
 //   S_t = S_{t-1} (diag(lambda_t) - beta_t x_t (a_t * x_t)^T) + v_t r_t^T,   x_t = k_t / |k_t|, 0 where k_t = 0
 //   r_t = k_t + share (a_t * k_t - k_t),   o_t = S_t q_t
 //
-// * is element-wise. w_t is a_t * k_t, the key times its learning rates (as in gated_delta_net2). beta is a common
-// factor of the rates, 1 in the source. With the same a_t in all channels and share = 0 it is rwkv7 with w_t = k_t.
-// State: Dv x Dk. Cost per token: recurrent 9 Dv Dk; chunked 10 Dv Dk + C (6 Dk + 8 Dv) flops, as matrix products.
+// * is element-wise. The input w_t is a_t * k_t, the key times its learning rates (as in gated_delta_net2). The
+// strength beta is a common factor of the rates, 1 in the source. With the same a_t in all channels and share = 0 it is
+// rwkv7 with w_t = k_t. State: Dv x Dk. Cost per token: recurrent 9 Dv Dk; chunked 10 Dv Dk + C (6 Dk + 8 Dv) flops, as
+// matrix products.
 #include "variants/kernels/chunked/removal_key.hpp"
 
 namespace recollect::variants {

@@ -4,7 +4,7 @@
 // every head.
 //
 // Results have the layout of the inputs: o and gradients over all steps, gradients of q and k with key_heads heads, and
-// a state per text. o and gradients are 0 at steps that follow the last text.
+// a state per text. Outputs and gradients are 0 at steps that follow the last text.
 #pragma once
 #include "harness/call/backward.hpp"
 #include "harness/call/layer_inputs.hpp"

@@ -5,7 +5,8 @@
 // Suppose a layer maps the rows of its state across a segment by S -> S A + B, and reads the state linearly. Then the
 // segment need not wait for its initial state. It runs at once with extra value channels: values get as many zeros
 // appended as the state has columns, and the initial state gets an identity in the rows of these channels. At the end
-// these rows contain A, and the extra outputs are the response r_t of the outputs to the initial state,
+// these rows contain A, and the outputs of the extra channels are r_t, the response of the layer's outputs to the
+// initial state,
 //
 //   [0; I] -> [B; A],   o_t(S) = o_t(0) + S r_t,
 //

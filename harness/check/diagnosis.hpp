@@ -22,9 +22,9 @@ struct Explanation {
 class Suspects {
 public:
   explicit Suspects(const Reference &reference);
-  /// The nearest mistake that explains the candidate; also the second nearest if it is at most 1.5 times as far; none
-  /// if none explains it. If no single mistake explains outputs and gradients together, they are explained separately,
-  /// then by pairs of mistakes that occur together. `judged` says which parts are wrong.
+  /// The nearest mistake that explains the candidate; also the second nearest if it is at most 1.5 times as far; empty
+  /// if no mistake explains it. If no single mistake explains outputs and gradients together, they are explained
+  /// separately, then by pairs of mistakes that occur together. `judged` says which parts are wrong.
   std::vector<Explanation> explain(const PartList &candidate, const std::vector<Judged> &judged,
                                    Precision precision) const;
 

@@ -155,8 +155,8 @@ PartList undisturbed_results(const CheckCase &problem, Precision precision, int 
   return in_segments(problem, steps_of_segment(precision, chunk), [](Numbers &, const std::string &) {});
 }
 
-/// The size below which errors of this part count as zero: the smallest normal number of float32, in which kernels keep
-/// sums (of float64 for f64), times the part's largest element if that exceeds 1.
+/// The size below which errors of this part count as zero. It is the smallest normal number of the type in which
+/// kernels keep sums (float32; float64 for f64), times the part's largest element if this element exceeds 1.
 double underflow(const Part &part, Precision precision) {
   double largest = 1;
   for (double x : part.values)
@@ -192,8 +192,8 @@ void add_squares(Numbers &sums, const Part &a, const Part &b, bool all, size_t f
 /// The terms of a gradient may cancel, for instance those of dq where softmax sees only one key. The rounding errors of
 /// the terms do not cancel. This function adds them to the noise, from estimates of the size of the terms:
 /// - A number x_t of step t scales a contribution to o_t, so the terms of its gradient have the size of do_t o_t / x_t.
-/// - dq_t has further terms: do_t v_t and do_t o_t, the parts of the score's gradient, times the largest key seen. dk_t
-///   has do_t v_t times q_t.
+/// - dq_t has further terms: do_t v_t and do_t o_t, the parts of the score's gradient, times the largest key seen. The
+///   term of dk_t is do_t v_t times q_t.
 /// - Kernels sum the gradients of the decays' logarithms over the later steps of the chunk. They sum the gradient of w
 ///   in the same way, because w is a rotation in some layers.
 /// - Where outputs are weighted means, a decay or beta scales the weighted sum and the sum of weights alike. Then the

@@ -11,8 +11,8 @@ namespace recollect {
 const std::vector<std::string> &convention_names();
 /// One row per convention; if names are given, also the arrays of each.
 void print_conventions(std::ostream &out, const std::vector<std::string> &names);
-/// For each convention: its switches, the arrays that are float32 next to 16-bit ones, and for every array of the layer
-/// the names it has in files, with any gate and write strength.
+/// For each convention: its switches; the arrays that are float32 where other arrays have 16 bits; and, for every array
+/// of the layer, its names in files, with any gate and write strength.
 void print_conventions_json(std::ostream &out, const std::vector<std::string> &names);
 
 } // namespace recollect

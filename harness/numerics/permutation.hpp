@@ -13,9 +13,9 @@ using Tried = std::vector<std::vector<double>>;
 size_t best_column(const Tried &trials, bool smallest = false);
 
 /// p-values of both one-sided tests. The test statistic is the difference of the groups' means, each in the group's
-/// best column. p is the fraction of all splits of the rows into groups of these sizes for which this difference is at
-/// least as large as measured. Every split selects the best columns again, so that the selection does not bias the
-/// test.
+/// best column. The p-value is the fraction of all splits of the rows into groups of these sizes for which this
+/// difference is at least as large as measured. Every split selects the best columns again, so that the selection does
+/// not bias the test.
 struct PermutationTest {
   double first_larger, second_larger;
 };

@@ -5,8 +5,8 @@
 #include <vector>
 
 namespace recollect::theory {
-/// The token's own block and the blocks of the tokens 0 ... t - 1 before it, latest first, as [begin, end): from the end b
-/// the next block is as long as the largest power of two that divides b.
+/// The blocks of token t as [begin, end), latest first: the token's own block, then blocks of the tokens 0 ... t - 1.
+/// Each block of tokens 0 ... t - 1 is as long as the largest power of two that divides its end.
 inline std::vector<std::pair<int, int>> blocks_of(int t) {
   std::vector<std::pair<int, int>> blocks{{t, t + 1}};
   for (int end = t; end > 0;) {

@@ -82,8 +82,8 @@ inline Rule length_rule(int d, double power, double rate) {
   });
 }
 
-/// The integral of f over [a, b] by the double exponential rule (Takahasi and Mori 1974). f may have integrable
-/// singularities at the ends. The error is the change by the last halving of the step.
+/// The integral of f over [a, b] by the double exponential rule (Takahasi and Mori 1974). The integrand may have
+/// integrable singularities at the ends. The error is the change by the last halving of the step.
 inline Integral integrate(const std::function<double(double)> &f, double a, double b) {
   static thread_local boost::math::quadrature::tanh_sinh<double> rule;
   // The outermost nodes are closer to the ends than the spacing of floating-point numbers there.
@@ -101,7 +101,7 @@ struct Limit {
 };
 
 /// The value at h = 0 of the polynomial through (h_i, y_i), by Neville's scheme (Richardson extrapolation to all
-/// orders), for a y that is smooth in h. h descends.
+/// orders), for a y that is smooth in h. The values of h descend.
 inline Limit limit_at_zero(const std::vector<double> &h, const std::vector<double> &y) {
   const size_t n = h.size();
   std::vector<double> p = y;

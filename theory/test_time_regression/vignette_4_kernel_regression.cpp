@@ -67,8 +67,8 @@ Claim eq43() {
       append_column(values, column(anywhere.v, t / 2, shape.Dv));
     }
     // The layer runs with its smallest ridge r in place of 0. That changes a read V^T w, w = G^{-1} g, by at most r |V|
-    // |w| / least, where least is the smallest eigenvalue of G. |w| is bounded by least |w|^2 <= w^T G w <= k(q,q) =
-    // e^(1/sqrt D).
+    // |w| / least, where least is the smallest eigenvalue of G. A bound on |w| follows from least |w|^2 <= w^T G w <=
+    // k(q,q) = e^(1/sqrt D).
     const Vector scale = singular_values(exponential_features(rows_of(anywhere.k, shape.T, shape.Dk)));
     const double least = scale.back() * scale.back();
     if (least < 1e-7) usage_error("these keys are too alike for float64 to invert k(K,K)");

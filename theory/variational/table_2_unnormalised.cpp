@@ -77,7 +77,7 @@ Claim six_readings() {
       }
       for (int later : {0, 1}) {
         points.at(labels({{"reading", txt(r.name)}, {"step", num(later ? last : 1)}}));
-        // A has the rounding errors of the inversion of M. |J| is of first order in a and in k.
+        // A has the rounding errors of the inversion of M. The norm |J| is of first order in a and in k.
         points.rounding(step_units(25, paper_width, paper_lambda0) * max_abs(law[later]));
         auto norms = points.obligation("every key's norm", measured[later], law[later])
                          .but_not("the mean is 20.5", sampled_point(mean_of(measured[later]), 20.5));

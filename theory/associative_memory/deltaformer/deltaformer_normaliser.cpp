@@ -144,7 +144,7 @@ Claim indices_of_z() {
 }
 
 /// The residual v - S phi after the last of `writes` writes of one pair, divided by the residual before that write.
-/// kappa2 is the same kernel as kappa1, so that o_t = S phi(k).
+/// The kernels kappa2 and kappa1 are equal, so that o_t = S phi(k).
 double residual_factor(double square_norm, double step, int writes) {
   Sequence s = stored({1, 1, writes, 1, 1}, Vector(writes, std::sqrt(square_norm)), Vector(writes, 1.0), step);
   s.alpha = s.beta;

@@ -7,7 +7,7 @@
 
 namespace recollect::theory {
 namespace {
-/// A holds the weights of a delta rule on unit keys. dA is strictly lower and has spectral norm 1.
+/// A holds the weights of a delta rule on unit keys. The error dA is strictly lower and has spectral norm 1.
 struct Case {
   Dense A, dA, V;
   Case(int T, int d, std::uint64_t seed)

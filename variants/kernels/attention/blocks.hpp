@@ -28,7 +28,7 @@ template <class Real> struct Blocks {
   }
 
   /// Writes to `best` the indices of the `wanted` blocks with the highest scores among first ... n-1 (fewer if there
-  /// are fewer blocks), and returns their number. scores: [wanted] scratch.
+  /// are fewer blocks), and returns their number. `scores` [wanted] is scratch.
   KOKKOS_FUNCTION int find_best(size_t head, const Real *q, int n, int wanted, int *best, Real *scores,
                                 int first = 0) const {
     int found = 0;

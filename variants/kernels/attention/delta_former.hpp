@@ -55,8 +55,8 @@ void step_by_step(const std::string &label, const Call<Real> &call, const Erase 
 enum class Inverse { substitution, doubling };
 
 /// u = (I + A)^{-1} u, with (I + A)^{-1} = (I - A)(I + A^2)(I + A^4) ... (000 Eq 99-100) for a strictly lower
-/// triangular A [n,n]: ceil(log2 n) - 1 factors follow I - A, and each doubles the power of A. u [n,width] holds X on
-/// entry. work: [3 n + width,n]. Barriers inside.
+/// triangular A [n,n]: ceil(log2 n) - 1 factors follow I - A, and each doubles the power of A. On entry, u [n,width]
+/// holds X. `work` has [3 n + width,n] numbers. Barriers inside.
 template <class Real>
 KOKKOS_FUNCTION void solve_by_doubling(const Team &team, int n, int width, const Real *A, std::ptrdiff_t lda, Real *u,
                                        Real *work) {

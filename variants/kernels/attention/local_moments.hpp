@@ -37,7 +37,7 @@ template <class Real> KOKKOS_FUNCTION Real ridge_of(Real ridge, Real peak, Real 
 }
 
 /// out = vbar - M1 xbar, the regression's value at x = 0. M1 are its slopes, from the covariances N = cov(x, x) [n,n]
-/// and R = cov(x, v) [n,Dv], which are overwritten. xbar and vbar are the means of x and v. The regression's weights
+/// and R = cov(x, v) [n,Dv], which are overwritten. The means of x and v are xbar and vbar. The regression's weights
 /// sum to exp(peak) mass.
 template <class Real>
 KOKKOS_FUNCTION void finish_regression(const Team &team, int n, int Dv, Real ridge, Real peak, Real mass,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Persistent memory: the weights of a feed-forward network as keys and values (000 §2.1.1, Eq 14). k and v hold the
-// rows of W_K and W_V, and w holds the rows of the gate's matrix. T is the hidden width, and every query sees all T
-// rows, later ones included.
+// Persistent memory: the weights of a feed-forward network as keys and values (000 §2.1.1, Eq 14). The keys k and
+// values v are the rows of W_K and W_V, and w has the rows of the gate's matrix. T is the hidden width, and every query
+// sees all T rows, later ones included.
 #pragma once
 #include "variants/kernels/attention/backward.hpp"
 

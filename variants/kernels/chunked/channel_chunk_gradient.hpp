@@ -294,7 +294,7 @@ template <class Stored> std::size_t channel_decays_scratch(const Inputs<Stored> 
   return in.chunks() * in.kept_keys();
 }
 
-/// Computes the gradients of a decayed sum whose channels decay separately, without strengths and without alpha. lambda
+/// Computes the gradients of a decayed sum whose channels decay separately, without strengths and without alpha. Lambda
 /// and the bonus are in a.channels. Both scratch arrays are aligned to 16 bytes.
 template <class Op, class Stored>
 void channel_gradients(ChannelAdjoint<Op, Stored> a, Element<Op> *scratch, float *decays, cudaStream_t stream,

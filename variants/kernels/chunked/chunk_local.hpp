@@ -37,7 +37,7 @@ template <class Op, int pitch> struct UnitLowerInverse {
 #pragma unroll
       for (int i = 0; i < 16; ++i) X[(first + i) * pitch + first + column] = x[i];
   }
-  /// M^T += X(c,b)^T L(a,c)^T for blocks a, b, c. m[] holds 16 columns of block b and 16 rows of block a.
+  /// M^T += X(c,b)^T L(a,c)^T for blocks a, b, c. `m` holds 16 columns of block b and 16 rows of block a.
   __device__ __forceinline__ static void add_transposed_product(const float *L, const float *X, int a, int c, int b,
                                                                 Sum (&m)[2]) {
     fragments::multiply_add<Op>(fragments::load_a_across<Op, pitch>(X, 16 * b, 16 * c),

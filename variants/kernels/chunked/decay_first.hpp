@@ -27,7 +27,7 @@ template <class Real> void decay_first(const std::string &label, const Call<Real
   delta_rule(label, call, as_delta_rule(call, in));
 }
 
-/// Gradients of alpha and beta from the gradient of the erase strength alpha beta. alpha may be absent.
+/// Gradients of alpha and beta from the gradient of the erase strength alpha beta. The array alpha may be empty.
 template <class Real>
 void add_erase_gradient(const Array<Real> &alpha, const Array<Real> &beta, const Array<Real> &d_erase,
                         const Array<Real> &d_alpha, const Array<Real> &d_beta) {

@@ -64,7 +64,7 @@ struct DecayTables {
 };
 
 /// scores(t,i) *= D(t,i) for i <= t; scores(t,i) = 0 for i > t. Rows t = first ... first + 15 are a warp's results;
-/// columns i are all steps of the chunk. factor[r] becomes D(t,0) of row t = first + lane / 4 + 8 r. `before` is for
+/// columns i are all steps of the chunk. Sets factor[r] to D(t,0) of row t = first + lane / 4 + 8 r. `before` is for
 /// steps that read before they decay and write: t - 1 replaces t, and i < t replaces i <= t. If `decays` is false, D =
 /// 1.
 template <bool before = false>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradients of delta_rule.hpp's rule with one sub-step per token, at most one decay for all channels, and values
-// written along p_t. A chunk starts in S_0 and ends in S_C, both [F,V] here. e_t are the errors of delta_rule.hpp, A_ti
-// = q_t . D(t,i) p_i and L_ti = erase_t r_t . D(t-1,i) p_i. Given dO and dS_C:
+// written along p_t. A chunk starts in S_0 and ends in S_C, both [F,V] here. The e_t are the errors of delta_rule.hpp,
+// A_ti = q_t . D(t,i) p_i and L_ti = erase_t r_t . D(t-1,i) p_i. Given dO and dS_C:
 //
 //   dE = A^T dO + (D(C,i) p_i) dS_C,   (I + L)^T dY = dE
 //   dS_0 = sum_t (D(t,0) q_t) do_t^T - sum_t (erase_t D(t-1,0) r_t) dy_t^T + D(C,0) dS_C
@@ -10,7 +10,8 @@
 //   x_t  = - D(t-1,0) S_0 dy_t - sum_{i<t} [D(t-1,i) dy_t . e_i] p_i,   d erase_t = r_t . x_t,   dr_t = erase_t x_t
 //   dp_i = D(C,i) dS_C e_i + sum_{t>=i} [D(t,i) do_t . e_i] q_t - sum_{t>i} [D(t-1,i) dy_t . e_i] erase_t r_t
 //
-// The decays' gradients are in gate_gradient.hpp. q_t reads the state after step t, and r_t the state before step t.
+// The decays' gradients are in gate_gradient.hpp. Query q_t reads the state after step t, and r_t reads the state
+// before step t.
 #pragma once
 #include "harness/device/chunk_states.hpp"
 #include "variants/kernels/chunked/delta_rule.hpp"

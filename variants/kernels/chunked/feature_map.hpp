@@ -5,7 +5,7 @@
 //   S_t = S_{t-1} + v_t phi(k_t)^T,   z_t = z_{t-1} + phi(k_t),   o_t = S_t phi(q_t) / (z_t . phi(q_t))
 //
 // State: Dv + 1 rows of F columns, first S, then z. A variant supplies only phi; the recurrent and the chunked form are
-// here. phi is computed for all steps first, which takes 2 T F numbers per head.
+// here. The features phi are computed for all steps first, which takes 2 T F numbers per head.
 #pragma once
 #include "harness/device/tile/tile.hpp"
 #include "variants/kernels/chunked/gated_recurrence_backward.hpp"

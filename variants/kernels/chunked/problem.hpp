@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the stages of a chunked recurrence share: the arrays of a call, the position of a chunk's steps in these arrays,
-// and the arrays that one stage saves for another. q_t and k_t have Dk channels, v_t has Dv, and the state S is
-// [Dv,Dk].
+// and the arrays that one stage saves for another. The vectors q_t and k_t have Dk channels, v_t has Dv, and the state
+// S is [Dv,Dk].
 //
 //   decayed sums:  S_t = alpha_t S_{t-1} + write_t v_t k_t^T                                        o_t = scale S_t q_t
 //   delta rules:   S_t = alpha_t S_{t-1} + e_t k_t^T,  e_t = write_t v_t - erase_t S_{t-1} k_t      o_t = scale S_t q_t

@@ -54,8 +54,8 @@ struct SegmentDecays {
 };
 
 /// The scan: replaces A_s by X_s, and writes the state after the last segment to `end` (if `backwards`, the state
-/// before the first). Each thread takes one element of the state of one head. start and end may be the same array. A
-/// null start is a zero state; a null end is not written.
+/// before the first). Each thread takes one element of the state of one head. The arrays start and end may be the same.
+/// A null start is a zero state; a null end is not written.
 struct ScanSegments {
   Segments segments;
   const float *start;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The adjoint of state passing: computes the gradient of the state from the last chunk to the first. dS is the gradient
-// of the state [Dv,Dk] at a chunk's end. Other letters are those of problem.hpp. D . Q K^T has the elements D(t,i) q_t
-// . k_i:
+// The adjoint of state passing: computes the gradient of the state from the last chunk to the first. Here dS is the
+// gradient of the state [Dv,Dk] at a chunk's end. Other letters are those of problem.hpp. D . Q K^T has the elements
+// D(t,i) q_t . k_i:
 //
 //   dE = scale (D . Q K^T)^T dO + diag(D(C,i)) K dS^T                                    delta rules
 //   dS_start = D(C,0) dS + sum_t (scale D(t,0) do_t) q_t^T - dE^T W              the last term for delta rules only

@@ -8,7 +8,7 @@
 
 namespace recollect::variants {
 
-/// Gates of a decayed sum or, if `erases`, of a delta rule over the call's q, k and v: float32, [B,H,T]. lambda and the
+/// Gates of a decayed sum or, if `erases`, of a delta rule over the call's q, k and v: float32, [B,H,T]. Lambda and the
 /// bonus, [B,H,T,Dk], cannot be combined with erasures and strengths. An empty gate is 1; an empty bonus is none.
 struct StoredRule {
   bool erases = false;

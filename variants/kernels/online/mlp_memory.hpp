@@ -3,10 +3,10 @@
 //
 //   Z_t = eta_t Z_{t-1} - lr beta_t grad,   M_t = alpha_t M_{t-1} + Z_t
 //
-// (Behrouz et al. 2024, arXiv:2501.00663, Eq 13-14). grad is the gradient of 1/2 |read(k_t) - v_t|^2 with respect to M,
-// at M_{t-1}. Row j < width of the state holds hidden unit j: its input weights b_j (Dk) and its output weights a_j
-// (Dv). With momentum, the `width` rows of Z follow. Without momentum (eta = 0), Z_t = - lr beta_t grad is not stored.
-// eta_t is eta times the first channel of lambda_t.
+// (Behrouz et al. 2024, arXiv:2501.00663, Eq 13-14). Here grad is the gradient of 1/2 |read(k_t) - v_t|^2 with respect
+// to M, at M_{t-1}. Row j < width of the state holds hidden unit j: its input weights b_j (Dk) and its output weights
+// a_j (Dv). With momentum, the `width` rows of Z follow. Without momentum (eta = 0), Z_t = - lr beta_t grad is not
+// stored. The momentum eta_t is eta times the first channel of lambda_t.
 //
 // Minibatch form: the gradients of n tokens are computed at M' and Z', the state before these tokens. Then M_t is
 // linear in M', Z' and the gradients:

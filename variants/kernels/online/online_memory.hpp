@@ -2,8 +2,8 @@
 // Memories that are small networks, trained by one gradient step per token (Sun et al. 2024, arXiv:2407.04620). A
 // reading turns the network's last layer y into a read, and the loss 1/2 |read(k) - v|^2 into a gradient e with respect
 // to y. A reading has two backward passes. The backward pass of the read computes d_y from d_out, and adds to d_x. The
-// backward pass of the gradient e computes d_y and d_v from d_e, and adds to d_k. d_y may be the same array as d_out or
-// d_e.
+// backward pass of the gradient e computes d_y and d_v from d_e, and adds to d_k. The array d_y may be d_out or d_e
+// itself.
 #pragma once
 #include "harness/device/tile/transposed.hpp"
 
@@ -26,9 +26,9 @@ template <class Real> struct PlainRead {
   }
 };
 
-/// read = P x + norm(y). norm subtracts the mean and divides by sqrt(variance + epsilon), without a learned scale or
-/// shift. P is the Dv x Dk identity, padded with zeros or truncated where Dk and Dv differ. `out` and `e` may be the
-/// same array as y.
+/// read = P x + norm(y). The function norm subtracts the mean and divides by sqrt(variance + epsilon), without a
+/// learned scale or shift. P is the Dv x Dk identity, padded with zeros or truncated where Dk and Dv differ. `out` and
+/// `e` may be the same array as y.
 template <class Real> struct NormedResidualRead {
   static constexpr Real epsilon = Real(1e-6);
   struct Moments {

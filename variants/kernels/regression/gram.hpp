@@ -9,8 +9,8 @@
 namespace recollect::variants {
 
 /// The matrices M_t = r_t I + G_t and B_t of every step t. G_t and B_t are the sums over i <= t of beta_i k_i k_i^T and
-/// beta_i v_i k_i^T. beta is 1 unless `weighs`. If `decays`, both sums decay by alpha. r_t is the ridge; it decays by
-/// alpha if `ridge_decays`.
+/// beta_i v_i k_i^T. Unless `weighs`, beta is 1. If `decays`, both sums decay by alpha. The ridge r_t decays by alpha
+/// if `ridge_decays`.
 struct Gram {
   double ridge;
   bool decays, ridge_decays, weighs = false;

@@ -9,7 +9,7 @@ namespace recollect::variants {
 
 constexpr double no_weights = -1e30; // z before the first step: e^z is 0
 
-/// The equivalent call of gated slot attention. z starts from row Dv + Dk of each head's state; if `advance`, the last
+/// The equivalent call of gated slot attention. The first z is row Dv + Dk of each head's state; if `advance`, the last
 /// z is written to this row.
 template <class Real> Call<Real> gated_by_means(const Call<Real> &call, bool advance) {
   Call<Real> out = call;
@@ -36,8 +36,8 @@ template <class Real> Call<Real> gated_by_means(const Call<Real> &call, bool adv
 }
 
 /// From the gradients of lambda_t and 1 - lambda_t (slots.d.lambda, slots.d.w) and of the last z (in back.d.state),
-/// computes the gradients of w and of the first z. lambda_t is the sigmoid of z_{t-1} - w_t, and 1 - lambda_t the
-/// sigmoid of w_t - z_{t-1}.
+/// computes the gradients of w and of the first z. The gate lambda_t is the sigmoid of z_{t-1} - w_t, and 1 - lambda_t
+/// is the sigmoid of w_t - z_{t-1}.
 template <class Real> void mean_gates_vjp(const BackwardCall<Real> &back, const BackwardCall<Real> &slots) {
   const HeadArrays<Real> arrays(back.call);
   const Array<Real> keeps = slots.call.lambda, adds = slots.call.w, d_keeps = slots.d.lambda, d_adds = slots.d.w,
