@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Multi-query associative recall as zoology generates it, without training: first the pairs, then every key once more,
-// at places that follow a power law. A short convolution makes the tokens before a step the step's key.
+// at places that follow a power law. A short convolution forms the key of a step from the tokens before it.
 //
 // One row of 2 pairs in 8 tokens (f: filler, a random token), with a step for each token but the first:
 //   token  1    2    3    4    5    6    7    8

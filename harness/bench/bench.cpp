@@ -296,7 +296,7 @@ void keep_samples(BenchResult &result, const Sampling &sampling) {
 /// The factor by which other programs may have slowed this machine while its ceilings were measured.
 double slowed_by_others() {
   double load = 0;
-  if (default_clock() > 0 || getloadavg(&load, 1) != 1) return 1; // a GPU is not shared in that way
+  if (default_clock() > 0 || getloadavg(&load, 1) != 1) return 1; // the load of a host does not slow its GPU
   return 1 + load / double(processors());
 }
 

@@ -116,7 +116,8 @@ double exchange_seconds(const Variant &variant, const Shape &shape, const Params
   if (ranks::size() == 1) return 0;
   const StateShape state = variant.state_shape(shape, params);
   const int n = state.rows, m = state.columns;
-  const Rows map(shape.heads() * size_t(n + m) * size_t(m), 1.0 / m); // [B; A] of 1/m: products do not overflow
+  // All elements of [B; A] are 1/m, so that products of maps do not overflow.
+  const Rows map(shape.heads() * size_t(n + m) * size_t(m), 1.0 / m);
   std::vector<double> seconds;
   for (int i = 0; i < 5; ++i)
     seconds.push_back(ranks::seconds_of_slowest([&] { exchanged(map, shape.heads(), n, m); }));

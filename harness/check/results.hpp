@@ -43,17 +43,18 @@ Output outputs_of(const CheckCase &problem);
 Sequence gradients_of(const CheckCase &problem);
 /// outputs_of() and, if the problem has do, gradients_of(). In float32 only a backward pass gives gradients.
 PartList results_in(const CheckCase &problem, Real real);
-/// The reference: outputs_of() and, if the problem has do, gradients by the tape, or by the layer's backward pass where
-/// the tape takes long. Input error if the backward pass disagrees with differences of the definition.
+/// The reference: outputs_of() and, if the problem has do, gradients. Gradients come from the tape or, where the tape
+/// takes long, from the layer's backward pass. Input error if the backward pass disagrees with differences of the
+/// definition.
 PartList definition_of(const CheckCase &problem);
 /// Whether definition_of() takes its gradients from the tape, and `count` of them take about a second or less.
 bool takes_tapes(const CheckCase &problem, int count);
 
 /// Changes an array in place; `what` names it: state or dstate.
 using Disturbance = std::function<void(std::vector<double> &numbers, const std::string &what)>;
-/// results_in() float64, by segments of `length` steps. `disturb` changes the state that a segment passes to the next
-/// one and, in the backward pass, the gradient that it passes to the previous one. A layer without a state has one
-/// segment.
+/// results_in() in float64, computed in segments of `length` steps. `disturb` changes the state that a segment passes
+/// to the next one and, in the backward pass, the gradient that it passes to the previous one. A layer without a state
+/// has one segment.
 PartList in_segments(const CheckCase &problem, int length, const Disturbance &disturb);
 
 /// Calls work(case of some heads, index b H + h of the first head) until all heads are done. On a CPU each call has one

@@ -15,7 +15,7 @@ public:
   ~Progress() { done(); }
   Progress(const Progress &) = delete;
   Progress &operator=(const Progress &) = delete;
-  /// Call before `items` items are processed. 0 items: another step of the current item.
+  /// Call before `items` items are processed. With 0 items, it is another step of the current item.
   void next(const std::string &name, size_t items = 1);
   /// Erases the line from the terminal, for other output or at the end.
   void done();

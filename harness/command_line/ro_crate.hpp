@@ -13,8 +13,8 @@ struct CrateFile {
   Facts run; // /meta of a results file; empty for other files
 };
 
-/// ro-crate-metadata.json: flattened JSON-LD. `license` is an SPDX id such as CC-BY-4.0. The crate's date is that of
-/// its newest run. Logic error without a results file.
+/// ro-crate-metadata.json: flattened JSON-LD. `license` is an SPDX id such as CC-BY-4.0. The crate's date is the date
+/// of its newest run. Logic error without a results file.
 std::string crate_metadata(const std::string &name, const std::string &license, const std::vector<CrateFile> &files);
 
 } // namespace recollect

@@ -211,7 +211,7 @@ template <class Visit> void with_products(const Call<float> &call, const Visit &
   call.math == Math::bf16 ? visit(fragments::Bf16()) : visit(fragments::Exact());
 }
 
-/// Each use of these macros below is compiled as a separate source file (cmake/instances.cmake).
+/// Each use of these macros is compiled as a separate source file (cmake/instances.cmake).
 #define RECOLLECT_ATTENTION(prefix, Op, Kernel, Finish)                                                                \
   prefix template void forward<fragments::Op, Kernel, Finish>(const std::string &, const CallSettings &,               \
                                                               const Kernel &, CausalMask,                              \

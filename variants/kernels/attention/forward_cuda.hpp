@@ -53,7 +53,7 @@ struct Forward
     fragments::A16<Op> queries[keeps_queries ? tiles : 1][keeps_queries ? Dk / 16 : 1];
     for (int key = 0, here = 0; key < end; key += keys, here = 1 - here) {
       fragments::wait_for_copies();
-      __syncthreads(); // the block has arrived, and all warps have read the last one
+      __syncthreads(); // the block has arrived, and all warps have read the previous one
       if (keeps_queries && key == 0) load_queries(q_tile, warp_first, queries);
       if (key + keys < end)
         load_keys(head / group, key + keys, k_tiles + (1 - here) * keys * pitch_k,

@@ -38,7 +38,7 @@ template <class Real> struct DeltaRuleState {
   };
 
   KOKKOS_FUNCTION int parts() const { return (V - 1) / grain + 1; }
-  /// Number of buffers: two if two teams with two buffers each fit into shared memory (not in float64), else one.
+  /// Number of buffers: two if shared memory holds two teams with two buffers each (never in float64), else one.
   KOKKOS_FUNCTION int buffers() const { return apart && !on_host && sizeof(Real) == 4 && N * F <= 1 << 13 ? 2 : 1; }
 
   KOKKOS_FUNCTION Buffers place(Stack<Real> &s) const {

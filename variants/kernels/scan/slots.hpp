@@ -29,7 +29,7 @@ template <class Real> struct SlotKeys {
 };
 template <class Real> SlotKeys<Real> slot_keys(const Call<Real> &call) { return {Real(call.params.real("scale"))}; }
 
-/// The factor with which the step's key and value are added to the slots: w, or 1 - lambda without w.
+/// The factor with which a step adds its key and value to the slots: the input w or, if w is not given, 1 - lambda.
 template <class Real> Array<Real> slot_writes(const Call<Real> &call) {
   if (call.has("w")) return call.w;
   const Array<Real> writes = allocate(call, call.k.extent(0)), lambda = call.lambda;
