@@ -11,8 +11,8 @@
 //
 // Keys are drawn with replacement, and each gets one value for the whole text, also drawn with replacement. The last
 // pair repeats a key, and one other pair is not noise. A length-2 convolution makes the token before a step its key, so
-// that values and noise are written under one another as well. Decoding chooses among the whole vocabulary: keys, then
-// values, then noise.
+// that values and noise are also written, each under the token before it. Decoding chooses among the whole vocabulary:
+// keys, then values, then noise.
 #include "harness/core/error.hpp"
 #include "harness/numerics/keys.hpp"
 #include "harness/numerics/random.hpp"

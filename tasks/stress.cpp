@@ -10,8 +10,8 @@
 //   1       2d    writes             swaps                    the last `swaps` steps
 //
 // keys = structured: the standard basis and Hadamard rows up to 2d (coherence 1/sqrt(d)); beyond that, packed keys with
-// inner products of at most 0.124. Theorem 1 needs coherence below 1/8. Up to 2d keys this holds for d > 64; 4d packed
-// keys reach it at d = 128. The series have one value per level.
+// inner products of at most 0.124. Theorem 1 needs coherence below 1/8. Sets of up to 2d keys have it for d > 64, and
+// 4d packed keys have it at d = 128. The series have one value per level.
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/keys.hpp"
 #include "harness/numerics/scoring.hpp"

@@ -4,8 +4,8 @@
 //
 // The group permutes `points` keys. They are written first. Then a letter rearranges their values by exchanging two at
 // a time: a write of k = k_i - k_j with v = 0 and beta = 1, whose transition I - k k^T is a reflection (000 Theorem 1).
-// A letter has `reflections` steps, by default as many as any letter needs. Steps that a letter does not need write v =
-// 0 with beta = 0 under a spare key x. If a letter needs more steps, the rest are left out, as in a layer with too few
+// A letter has `reflections` steps, by default enough for every letter. Steps that a letter does not need write v = 0
+// with beta = 0 under a spare key x. If a letter needs more steps, the rest are left out, as in a layer with too few
 // reflections.
 //
 // One row of S3 (3 points, 2 steps per letter): the letters (1 2 3) and (1 2), seen by the head that follows key 1

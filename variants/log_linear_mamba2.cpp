@@ -6,7 +6,7 @@
 //   o_t = sum_l w_t^l S_t^l q_t
 //
 // With all weights 1 it is mamba2. State: at most log2(T) + 2 matrices Dv x Dk; this grows with T, so the descriptor
-// has no finite state. Cost of token t: at least that of mamba2, 5 Dv Dk, and about 3/2 Dv Dk log2(t) for the other
+// has no finite state. Cost of token t: at least 5 Dv Dk, as for mamba2, and about 3/2 Dv Dk log2(t) for the other
 // levels; chunked: one mamba2 per level.
 #include "variants/kernels/chunked/gated_recurrence_backward.hpp"
 #include "variants/kernels/chunked/levels.hpp"

@@ -5,7 +5,7 @@
 //   S_t = gamma S_{t-1} + v_t k_t^T
 //   o_t = S_t (scale q_t)
 //
-// The paper gives head h the decay 1 - 2^{-5-h}. Here all heads share gamma, by default 31/32, that of the first head,
+// The paper gives head h the decay 1 - 2^{-5-h}. Here all heads share gamma, by default the paper's first decay, 31/32,
 // because the harness treats heads as interchangeable. For a gamma per head, use gated_linear with alpha_t = gamma_h.
 // State: Dv x Dk. Cost per token: recurrent 5 Dv Dk; chunked 4 Dv Dk + 2 C (Dk + Dv) flops, as matrix products.
 #include "variants/kernels/chunked/gated_recurrence_backward.hpp"

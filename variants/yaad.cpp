@@ -21,7 +21,7 @@ template <class Real> struct ClippedLoss {
     return (x > 0 ? Real(1) : x < 0 ? Real(-1) : Real(0)) + (x - x);
   }
   KOKKOS_FUNCTION bool is_long(const Team &team, const Head<Real> &h, int t, const Real *e) const {
-    const Real most = threshold(h, t); // by which errors are divided, so that squares stay in range
+    const Real most = threshold(h, t); // errors are divided by it, so that squares stay in range
     return total<Real>(team, h.Dv, [=](int i) { return e[i] / most * (e[i] / most); }) > 1;
   }
 

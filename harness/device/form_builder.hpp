@@ -53,7 +53,7 @@ public:
     form_.causal = false;
     return *this;
   }
-  /// Loses digits on ill-conditioned keys that the definition keeps.
+  /// On ill-conditioned keys, the form loses digits that the definition keeps.
   FormBuilder &unstable() {
     form_.stable = false;
     return *this;

@@ -100,7 +100,7 @@ template <class Real, class Body> void on_blocks(const Launch &launch, Arena &ar
   if (fits && bytes > 0)
     cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(bytes)), launch.label);
   if (const int share = share_of(teams_together<Body>, bytes);
-      fits && share > 50) // at 50 or less, more teams than these fit anyway
+      fits && share > 50) // at 50% or less, more teams than these fit anyway
     cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, std::min(100, share)),
                launch.label); // the driver's default share of shared memory sometimes allows fewer teams
   const size_t blocks = std::min<size_t>(launch.units, fits ? size_t(1) << 30 : together);

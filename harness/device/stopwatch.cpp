@@ -52,7 +52,7 @@ public:
     read_clocks<<<unsigned(count_), 1, 0, stream>>>(at_ + (after ? count_ : 0), unsigned(count_));
     cuda_check(cudaGetLastError(), "reading clocks");
   }
-  /// Hertz: the median over multiprocessors that were read both times; 0 if there is none.
+  /// The clock in hertz: the median over multiprocessors that were read both times; 0 if there is none.
   double clock() const {
     std::vector<double> all;
     for (size_t i = 0; i < count_; ++i) {
@@ -190,7 +190,7 @@ double default_clock() {
 struct Stopwatch::Device {
   Device(const std::function<Pass()> &make, double) : pass(make()) {
     double last = sample().seconds;
-    for (int i = 0; i < 10 && last < 1; ++i) { // until two in a row agree to 5%
+    for (int i = 0; i < 10 && last < 1; ++i) { // until two times in a row agree to 5%
       const double now = sample().seconds;
       if (std::fabs(now - last) < 0.05 * last) return;
       last = now;

@@ -16,7 +16,8 @@ namespace recollect {
 /// one.
 namespace caching {
 
-constexpr size_t largest = size_t(4) << 20, most = size_t(256) << 20; // bytes of one array; of all of a type
+// Bytes of one cached array, and of all cached arrays of one type.
+constexpr size_t largest = size_t(4) << 20, most = size_t(256) << 20;
 
 /// Set while allocations are counted.
 inline bool paused = false;
@@ -74,7 +75,8 @@ template <class Real, class Element> Array<Real> uploaded(const std::string &lab
   } else {
     const auto host = Kokkos::create_mirror_view(device);
     in_pieces(n, fill(host.data()), cost_of_copies);
-    Kokkos::deep_copy(queue(), device, host); // host memory is pageable, so it has been read when this returns
+    // Host memory is pageable, so deep_copy() has read it when it returns.
+    Kokkos::deep_copy(queue(), device, host);
   }
   return device;
 }

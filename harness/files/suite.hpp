@@ -40,7 +40,7 @@
 //   undecided = "texts"                  # if the models cannot decide the statement: how they differ from the paper's
 //   step = 200                           # judges by the training curve up to this step, not by held-out texts
 //
-// Of a file, `verify` uses the claims, `run` the runs, and `train` the trainings and statements.
+// From a file, `verify` uses the claims, `run` the runs, and `train` the trainings and statements.
 #pragma once
 #include "harness/files/results.hpp"
 #include <cmath>

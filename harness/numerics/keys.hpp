@@ -14,7 +14,7 @@ namespace recollect {
 ///   equicorrelated  unit keys with inner products equal to `cosine`, from -1/(n-1) to 1; n <= d
 ///   hadamard        the standard basis, then the rows of the Hadamard matrix / sqrt(d);
 ///                   inner products 0 or +-1/sqrt(d); d a power of two, n <= 2d
-///                   (the structured set that keeps 000 Theorem 1's premise at n > d)
+///                   (the structured set, which satisfies the premise of 000 Theorem 1 at n > d)
 ///   packed          unit keys pushed apart until no |inner product| exceeds `cosine`. At n > d `cosine` cannot be
 ///                   below the Welch bound sqrt((n-d)/(d(n-1))). Well above the bound, packing takes tens of steps
 ///                   of 4 n^2 d flops each.

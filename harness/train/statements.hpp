@@ -31,7 +31,7 @@ std::vector<TrainedModel> models_of(const Results &results);
 
 /// One side of a statement.
 struct Side {
-  std::string rate; // comparison: the best rate; number: every rate at which a seed was measured
+  std::string rate; // for a comparison, the best rate; for a number, every rate at which a seed was measured
   double mean = std::nan(""), low = std::nan(""), high = std::nan(""); // low, high: the 95 % interval
   int seeds = 0, diverged = 0;
 };

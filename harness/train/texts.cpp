@@ -19,7 +19,7 @@ struct Drawn { // what one text is drawn from: `stream` belongs to this text, an
 };
 
 /// Writes the filler, `count` tokens between the pairs and the separator. Uses the stream's numbers from 3 n on; the
-/// pairs used those before.
+/// pairs used the numbers before 3 n.
 void write_filler(const Drawn &d, const std::vector<int> &keys, const int *pairs, int *tokens, int count) {
   const std::string &kind = d.settings.text("filler");
   if (count == 0) return;
@@ -38,7 +38,8 @@ void write_filler(const Drawn &d, const std::vector<int> &keys, const int *pairs
   }
 }
 
-/// `count` numbers below n, drawn from the stream from its number `first` on. They are distinct unless `again`.
+/// `count` random numbers below n, which use the stream's numbers first, first + 1, ... They are distinct unless
+/// `again`.
 std::vector<int> numbers(bool again, int count, int n, const Stream &draw, std::uint64_t first) {
   if (!again) return distinct(count, n, draw, first);
   std::vector<int> all;

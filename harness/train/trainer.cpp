@@ -18,8 +18,9 @@ bool room_for_another(size_t models, std::optional<std::uint64_t> free_at_first,
 }
 
 int solved_length(const Numbers &answers, int letters) {
-  if (answers.empty()) return 0;                    // the model diverged
-  Numbers right(static_cast<size_t>(letters), 0.0); // [letters], the number of words that are right at the letter
+  if (answers.empty()) return 0; // the model diverged
+  // [letters] For each letter, the number of words that are right there.
+  Numbers right(static_cast<size_t>(letters), 0.0);
   for (size_t i = 0; i < answers.size(); ++i) right[i % right.size()] += answers[i];
   const double enough = 0.9 * double(answers.size()) / letters;
   return int(std::find_if(right.begin(), right.end(), [&](double count) { return count < enough; }) - right.begin());

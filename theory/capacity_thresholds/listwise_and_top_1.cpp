@@ -10,7 +10,7 @@ namespace {
 struct Margins {
   Mean first;        // share of pairs whose value scores higher than all others
   Mean ahead;        // share of the other values that score at least as high as the right one
-  Mean mean, square; // of the margin between the right value and another one, over d^2 and d^4
+  Mean mean, square; // of x and x^2, with x the margin between the right value and another one, over d^2
 };
 
 /// Writes n Gaussian pairs of width d, then reads at each key and compares the read with every value. Every step first

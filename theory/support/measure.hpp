@@ -66,7 +66,8 @@ Claim measure_with(ClaimBuilder &c, const F &f, void (F::*)(Points &, Given...) 
   return claim;
 }
 /// The claim, measured by f(points, ...). After the points come the protocol or its seed and the point itself, if the
-/// measurement needs them, then all parameters in the order in which `takes` declares them; a Shape stands for three.
+/// measurement needs them, then all parameters in the order in which `takes` declares them; one Shape stands for T, Dk
+/// and Dv.
 template <class F> Claim measure(ClaimBuilder &c, const F &f) { return measure_with(c, f, &F::operator()); }
 
 } // namespace recollect::theory

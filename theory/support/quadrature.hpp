@@ -27,7 +27,7 @@ struct Rule {
     }
     return {fine, std::fabs(fine - gauss) + inherited};
   }
-  /// Of f(x), which is a number or an Integral.
+  /// The integral of f; f(x) is a number or an Integral.
   template <class F> Integral integral(const F &f) const {
     std::vector<Integral> values;
     for (double x : nodes) values.push_back(Integral{f(x)});

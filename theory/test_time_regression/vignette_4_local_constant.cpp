@@ -40,7 +40,7 @@ Claim eq50() {
       if (t > 0) w[1] = 0;
       return w;
     };
-    // Losses of up to (1 + |v|)^2 per pair are subtracted; the result is a curvature of one weight per pair.
+    // The minimiser is computed from differences of losses of up to (1 + |v|)^2 per pair.
     const double lost = 16 * std::pow(1 + max_abs(s.v), 2);
     const Measured layer = measured("softmax_qknorm", s), plain = measured("softmax_qknorm", s, {{"scale", "0"}}),
                    sums = measured("exp_unnormalized", s);

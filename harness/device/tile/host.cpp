@@ -156,8 +156,8 @@ void gemm(int m, int n, Real alpha, const Product<Real> &product, Real beta, Rea
   alignas(bytes) Real packed[depth * most_vectors * W];
   const Staircase &given = product.given, &wanted = product.wanted;
   const int k = product.k;
-  const int panel =
-      wanted.end(0, n) < n ? std::min(2, most_vectors) : most_vectors; // narrow, to skip results that are not wanted
+  // Narrow panels skip more of the results that are not wanted.
+  const int panel = wanted.end(0, n) < n ? std::min(2, most_vectors) : most_vectors;
   for (int p = 0; p == 0 || p < k; p += depth) {
     evenly((n + W - 1) / W, panel, [&](int vector, int N) {
       const int j = vector * W, width = std::min(n - j, N * W), deep = std::min(depth, k - p);

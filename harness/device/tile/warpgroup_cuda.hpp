@@ -5,8 +5,8 @@
 //
 // Operands lie in shared memory as panels of 64 columns of 16-bit numbers: rows of 128 bytes, whose 16-byte vectors are
 // permuted as "128-byte swizzle" says (PTX ISA, "Asynchronous Warpgroup Level Matrix Shared Memory Layout"). Panels
-// start at multiples of 1024 bytes; TMA writes them so, with zeros outside the array. A thread's results of 64 rows are
-// those of mma (fragments_cuda.hpp): warp w of the four has rows 16 w ... 16 w + 15.
+// start at multiples of 1024 bytes; TMA writes them so, with zeros outside the array. Results of 64 rows are
+// distributed among threads as by mma (fragments_cuda.hpp): warp w of the four has rows 16 w ... 16 w + 15.
 #pragma once
 #ifdef RECOLLECT_WARPGROUPS
 #include "harness/core/error.hpp"
@@ -104,8 +104,8 @@ __device__ __forceinline__ void copy_tile(const CUtensorMap &from, size_t head, 
         : "memory");
 }
 
-/// The descriptor of an operand: panels of `rows` rows, read from `tile` on, which is a row whose number is a multiple
-/// of 8. The terms of the sum are the rows if `across` is set, otherwise the columns.
+/// The descriptor of an operand: panels of `rows` rows, read from the row at `tile` on. The number of this row must be
+/// a multiple of 8. The terms of the sum are the rows if `across` is set, otherwise the columns.
 template <int rows, bool across> __device__ __forceinline__ std::uint64_t describe(const void *tile) {
   constexpr std::uint64_t swizzle_128 = std::uint64_t(1) << 62, eight_rows = std::uint64_t(1024 >> 4) << 32,
                           next_panel = std::uint64_t(across ? rows * 128 >> 4 : 1) << 16;

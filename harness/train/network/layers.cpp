@@ -83,7 +83,7 @@ void add_scaled_backward(Arena &arena, const Array<Real> &X, const Scaling<Real>
           dX[at + size_t(j)] += scale * (gains ? gain[size_t(j)] : Real(1)) * dy[j] - back * (x[j] - mean) - centre;
         if (first == 0) scales[size_t(row)] = scale, means[size_t(row)] = mean;
       });
-  if (gains) // the gradient of gain and, if the layer has a shift, that of shift
+  if (gains) // the gradient of gain and, if the layer has a shift, the gradient of shift
     add_column_sums<Real>(
         arena, "train::gains", N, dshift.extent(0) ? 2 * width : width,
         TwoRows<Real>{dgain.data(), dshift.data(), width}, KOKKOS_LAMBDA(int row, int j) {

@@ -7,7 +7,7 @@
 #include "theory/support/stored.hpp"
 
 namespace recollect::theory {
-enum class KeyLaw { unit, gaussian }; // uniform on the unit sphere; N(0, I)
+enum class KeyLaw { unit, gaussian }; // unit: uniform on the unit sphere; gaussian: N(0, I)
 inline const char *name_of(KeyLaw keys) { return keys == KeyLaw::unit ? "unit" : "gaussian"; }
 
 /// A block of independent runs. `first` is the number of runs in earlier blocks: the random numbers of a run depend on
@@ -69,7 +69,7 @@ inline Vector projections(const Output &out, const Dense &direction) {
 }
 
 /// The mean of draw(stretch), one number per run of T steps, over as many runs as `wanted` needs. With `width` numbers
-/// per step, all runs together have at most 1e8 numbers, and a block of runs about 2^16, because larger blocks are
+/// per step, all runs together have at most 1e8 numbers, and a block of runs has about 2^16, because larger blocks are
 /// slower (page faults). If draw() also keeps other results, the blocks are drawn one after another.
 template <class Draw>
 Mean mean_over_runs(Seed seed, const std::string &stream, double wanted, int T, int width, const Draw &draw,

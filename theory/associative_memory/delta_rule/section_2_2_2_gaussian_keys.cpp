@@ -25,7 +25,8 @@ Integral mean_log_step(int d, double beta) {
     return 2 * std::exp((d - 1) * std::log(r) - r * r / 2 - d / 2.0 * std::log(2.0) - std::lgamma(d / 2.0)) *
            over_angle(r * r);
   };
-  const double bend = 1 / std::sqrt(beta), end = std::sqrt(d) + 9; // beyond it the density is below 1e-17 of its peak
+  // Beyond `end` the density is below 1e-17 of its peak.
+  const double bend = 1 / std::sqrt(beta), end = std::sqrt(d) + 9;
   const Integral low = integrate(in_root, 0, bend), high = integrate(in_root, bend, std::max(end, bend + 1));
   return {low.value + high.value, low.error + high.error};
 }

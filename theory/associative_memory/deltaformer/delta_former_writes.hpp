@@ -87,8 +87,8 @@ inline Vector similarity_of_layer(const Vector &x, const std::string &kappa1, As
   return f;
 }
 
-/// Bound on the difference by rounding of U = (I + A)^{-1} V on two routes, in units of eps: n |(I + A)^{-1}| |I + A|
-/// times the largest u (000 Eq 51).
+/// Bound, in units of eps, on the difference by rounding between two computations of U = (I + A)^{-1} V: the
+/// largest u times n |(I + A)^{-1}| |I + A| (000 Eq 51).
 inline double solve_units(const Dense &A, const Dense &U) {
   const Dense system = Dense::identity(A.rows) + A;
   return 4.0 * A.rows * frobenius_norm(inverse(system)) * frobenius_norm(system) * max_abs(U.data);

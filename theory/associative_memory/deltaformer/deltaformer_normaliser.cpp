@@ -75,7 +75,7 @@ Claim eq94_is_another_model() {
                 eq94 = last_written(k, v, "softmax"), eq39 = last_written(k, v, "exp"),
                 scaled = eq94.data[0] / eq39.data[0] * eq39;
     points.at(Params(p).set("norm", norm));
-    // rounding of sums over T terms, which T rows of decreasing size pass on
+    // Each sum of T terms rounds, and T rows of decreasing size pass the errors on.
     points.rounding(8.0 * T * T * max_abs(scaled.data));
     points.statement("$u_T$ of Eq 94 against $u_T$ of Eq 39 times the ratio of their first channels", eq94, scaled);
     // With v_1 = 1 and then v_t = 2, every u before T is 1. With v_T = 0, u_T is then -(row sum).

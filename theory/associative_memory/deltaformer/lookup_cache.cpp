@@ -80,7 +80,7 @@ Claim same_cache() {
           points.statement("numbers of the past that later reads depend on", run.numbers_in_use(), past * (d + dv))
               .but_not("w cached too", past * (2 * d + dv));
       if (groups > 1) numbers.but_not("a key for each group", past * (groups * d + dv));
-      points.rounding(1e4 * T * max_abs(whole)); // G = 4 sums weights of up to 60
+      points.rounding(1e4 * T * max_abs(whole)); // with G = 4, a sum has weights of up to 60
       points.obligation("later reads from the cache alone", run.from(run.cache(groups)), whole);
       HandOver::Cache other = run.cache(groups);
       other.u = run.v; // as if nothing had been erased

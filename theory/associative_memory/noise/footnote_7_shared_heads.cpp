@@ -32,7 +32,8 @@ Averaged average_heads(int heads, int d, int dv, Queries queries, double sigma) 
   Sequence s = of_shape({memories, heads, n, d, channels});
   for (int b = 0; b < memories; ++b)
     for (int h = 0; h < heads; ++h) {
-      const auto xi = [&](int c) { return hadamard(b, h * d + c + 1); }; // without the constant column: of mean 0
+      // The constant column is left out, so that the mean is 0.
+      const auto xi = [&](int c) { return hadamard(b, h * d + c + 1); };
       const auto sign = [&](int c) { return queries == Queries::own_keys ? xi(c) : 1; };
       for (int j = 0; j + 1 < n; ++j) {
         for (int c = 0; c < d; ++c) s.k.push_back(hadamard(j, c) * sign(c));

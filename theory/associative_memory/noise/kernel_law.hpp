@@ -9,7 +9,7 @@
 #include "theory/support/layer_points.hpp"
 
 namespace recollect::theory {
-/// Kernels without a temperature ignore tau. All noises are those of one other pair.
+/// Kernels without a temperature ignore tau. Every noise is the noise of one other pair.
 struct KernelLaw {
   std::string kernel, variant;
   int power;                                         // the power of x that is a factor of kappa

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inverse SNR of a kernel memory of n Gaussian pairs, in two readings of the paper. In the first, that of Eq 6 and
-// Appendix A, the expectation is over the other pairs, and the probe has |k_i|^2 = d and |v_i|^2 = dv. In the second,
-// the inverse SNR is averaged over Gaussian probes as well.
+// The inverse SNR of a kernel memory of n Gaussian pairs, in two readings of the paper. In the first reading (Eq 6 and
+// Appendix A), the expectation is over the other pairs, and the probe has |k_i|^2 = d and |v_i|^2 = dv. In the second
+// reading, the inverse SNR is averaged over Gaussian probes as well.
 #pragma once
 #include "theory/associative_memory/noise/noise_quadrature.hpp"
 #include "theory/support/measure.hpp"

@@ -88,7 +88,7 @@ inline std::vector<std::vector<Integral>> noises_at(const KernelLaw &law, int d,
     for (int m = 0; m < cells; ++m) {
       const double *r = &o[(size_t(m) * T + n - 1 + l) * channels];
       const double square = inner(r, r, channels) / stored.copies;
-      // The rounding of an inner product of d terms and size |z| length in the exponent, and of a sum of n.
+      // Rounding errors of the exponent, an inner product of d terms and of size |z| length, and of a sum of n terms.
       const double units = 8.0 * ((d + 4) * (law.tempered ? 1 + std::fabs(z[m]) * lengths[l] / tau : d) + n);
       squares[l].push_back({square, units * epsilon_of(Real::f64) * square});
     }

@@ -91,7 +91,7 @@ Claim running_mean() {
       return (1 / divisor * sum).data;
     };
     const Sequence mean = averaged(s);
-    s.alpha = mean.alpha; // and values that are not divided by t
+    s.alpha = mean.alpha; // the gates of the mean, but values that are not divided by t
     points.rounding(rounding_units("gated_linear", s))
         .statement("$S_T$ against the mean of $v_t phi_t^T$", run("gated_linear", mean).state, mean_of_first(T, T))
         .but_not("divided by $T + 1$", mean_of_first(T, T + 1))
@@ -143,7 +143,7 @@ Claim write_in_vanishes() {
     for (int i = 0; i < t; ++i) std::copy_n(mean.k.begin(), 8, &mean.k[size_t(i) * 8]);
     mean.q = mean.k, mean.lambda.clear();
     points
-        .rounding(16.0 * t) // t exponentials and their sum, in the scale of weights up to 1
+        .rounding(16.0 * t) // t exponentials and their sum, relative to weights of up to 1
         .statement("weight of the newest write at equal scores", last_read("softmax", equal.s)[2], 1.0 / t)
         .but_not("$1/sqrt t$", 1 / std::sqrt(t))
         .but_not("$1/(t+1)$", 1.0 / (t + 1));
@@ -184,7 +184,7 @@ Claim later_is_attenuated() {
     std::copy_n(random.s.q.end() - 8, 8, shuffled.q.end() - 8);
     gated.alpha.assign(t, 0.99), never.v = averaged(equal.s).v;
     const Vector summed = last_read("exp_unnormalized", never), forgetful = last_read("gated_softmax", gated);
-    points.rounding(64.0 * t); // as in write_in_vanishes, and a quotient of two weights
+    points.rounding(64.0 * t); // as in write_in_vanishes, and for a quotient of two weights
     points.statement("weight of the newest write / weight of the oldest, against $1/t$: write $i$ enters with the "
                      "weight $1/i$ and keeps it",
                      weights[2] / weights[0], 1.0 / t); // as printed

@@ -8,7 +8,7 @@
 namespace recollect::theory {
 namespace {
 constexpr int d = 2, dv = 2; // unit keys and queries in the plane: similarities between 1/e and e
-constexpr int order = 18;    // of the features; higher orders add less than e / 19! = 2e-17 to a similarity
+constexpr int order = 18; // highest order of the features; higher orders add less than e / 19! = 2e-17 to a similarity
 
 Sequence plane_sequence(int T, std::uint64_t seed) {
   Sequence s = random_sequence({1, 1, T, d, dv}, seed, Keys::unit);
@@ -39,9 +39,9 @@ Vector descended_reads(const Sequence &s, ObjectiveOfStep L, bool constant = tru
   return all;
 }
 
-/// Bound on the rounding error, in units of eps. There are T gradients of an objective, which has a product for each
-/// feature and value, of the size (|S| + 1)^2 + (|S| + 1)|phi||v|. A read multiplies the error by |phi|; |phi|^2 = e at
-/// |k| = 1.
+/// Bound on the rounding error, in units of eps. It adds T gradients of an objective that has one product for each
+/// feature and value; a product has the size (|S| + 1)^2 + (|S| + 1)|phi||v|. A read multiplies the error by |phi|;
+/// |phi|^2 = e at |k| = 1.
 double units(const Sequence &s) {
   const double phi = std::exp(0.5), features = (order + 1) * (order + 2) / 2.0,
                values = frobenius_norm(Dense(s.shape.T, dv, s.v)), S = values * phi + 1;

@@ -5,7 +5,8 @@
 
 namespace recollect::theory {
 namespace {
-/// After `period` exchanges (0: never) all values are read and written again, into an empty cache or on top of the old.
+/// After `period` exchanges (0: never) all values are read and written again, into an empty cache or on top of the old
+/// values.
 struct Keeping {
   int period;
   bool emptied = true;

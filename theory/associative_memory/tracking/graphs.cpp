@@ -4,7 +4,7 @@
 // Node t is step t in topological order. Keys are the standard basis, w_t is s times the sum of the keys of t's
 // parents, v_t = e_t, and both kernels are linear. Then A[t,i] = s if i is a parent of t, u_t is row t of (I + A)^{-1},
 // and the read at q_t = e_t returns it. With s = -1 the matrix is (I - adjacency)^{-1} and counts paths; with s = +1 it
-// is that of Eq 97.
+// is the matrix of Eq 97.
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
 
 namespace recollect::theory {
@@ -43,7 +43,7 @@ Dense reached(const Parents &parents) {
   return seen;
 }
 
-/// 1 where an entry is positive (or, `either`, not zero).
+/// 1 where an entry is positive or, with `either`, not zero.
 Vector positive(const Dense &m, bool either = false) {
   Vector sign;
   for (double x : m.data) sign.push_back(x > 0 || (either && x != 0));

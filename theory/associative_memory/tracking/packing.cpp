@@ -79,7 +79,7 @@ Claim random_sets() {
                        .obligation("share of inner products above $1/8$ in size, at most $2 exp(-d eps^2 / 2)$",
                                    at_most_point(measured, 2 * std::exp(-d / 128.0)));
       if (d == 512) bound.but_not("$2 exp(-d eps^2)$", 2 * std::exp(-d / 64.0));
-      if (d == 512) continue; // there too rare to be measured to a few per cent
+      if (d == 512) continue; // at this width such pairs are too rare to be measured to a few per cent
       points
           .obligation("share of inner products above $1/8$ in size, against the area of a spherical cap", measured, law)
           .but_not("its bound", 2 * std::exp(-d / 128.0))

@@ -14,7 +14,7 @@
 namespace recollect::theory {
 enum class Order {
   later_minus_earlier, // the theorem's
-  any, // either; every third exchange undoes the one before in the other order, so that k_t . k_{t-1} = -2
+  any, // either order; every third exchange undoes the one before in the opposite order, so that k_t . k_{t-1} = -2
 };
 
 struct SwapStory {

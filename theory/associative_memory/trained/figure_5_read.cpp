@@ -58,7 +58,7 @@ public:
     for (int i = 0; i < asked; ++i) steps.push_back(n + (i + 1) * n / asked - 1);
     const double scale = std::exp(learned_[width]);
     const Dense reads = reads_at(text, steps), logits = reads * transpose(keys_);
-    Dense wrong(asked, n); // derivatives of the mean cross-entropy in scale * logits
+    Dense wrong(asked, n); // derivatives of the mean cross-entropy with respect to scale * logits
     Vector gradient(width + 1);
     for (int i = 0; i < asked; ++i) {
       double largest = -HUGE_VAL, sum = 0;
@@ -70,7 +70,7 @@ public:
       }
     }
     const Dense of_reads = scale * (wrong * keys_);
-    Vector later(width, 0.0); // of all reads from this step on
+    Vector later(width, 0.0); // the sum of of_reads over all reads from this step on
     for (int t = text.k.rows, i = asked; t-- > 0;) {
       if (i > 0 && steps[i - 1] == t) {
         --i;

@@ -13,7 +13,7 @@ namespace recollect::variants::attention {
 /// sums of more rows in registers.
 template <int Dk, int Dv> constexpr bool keys_with_values = Dk <= 96 && Dv <= 96;
 
-/// Tuning::keys is the number of the other side's rows that are loaded together.
+/// Tuning::keys is the number of other rows (keys for queries, queries for keys) that are loaded together.
 template <class Op, int Dk, int Dv, Of of> constexpr Tuning backward_tuning() {
   constexpr int D = Dk > Dv ? Dk : Dv;
   if (fragments::is_narrow<Op>) {
@@ -118,13 +118,13 @@ private:
     if constexpr (has_logits) apply<pitch_k, Dk>(dz, block.logits, sums.logits);
   }
 
-  /// Dot products of the warp's rows with the other side's rows, over `width` columns.
+  /// Dot products of the warp's rows with the rows of a loaded block, over `width` columns.
   template <int pitch, int width>
   __device__ __forceinline__ static void multiply(const Element *own, int row, const Element *other, Pairs &x) {
     fragments::multiply_add<Op, pitch, width / 16, true>(
         [&](int i, int s) { return fragments::load_a<Op, pitch>(own, row + 16 * i, 16 * s); }, other, x);
   }
-  /// sums += weights times the other side's rows.
+  /// sums += weights times the rows of a loaded block.
   template <int pitch, int width>
   __device__ __forceinline__ static void apply(const Pairs &weights, const Element *other,
                                                Sum (&sums)[tiles][width / 8]) {

@@ -2,10 +2,10 @@
 // Gradients of attention (warp_gradient_cuda.hpp) on Hopper's warpgroups, for 16-bit operands, extents Dk and Dv of 64
 // or 128, and logits proportional to products.
 //
-// A thread block has `groups` warpgroups, and each owns 64 rows. One further warp copies the other side's rows, in
-// tiles of `others` rows, up to `stages` tiles ahead. A warpgroup computes weights while its products for dp run, and
-// derivatives while its products for dv run. The products of another warpgroup can run during the rest of its scalar
-// work.
+// A thread block has `groups` warpgroups, and each owns 64 rows. One further warp copies the other rows of the pairs
+// (keys for queries, queries for keys), in tiles of `others` rows, up to `stages` tiles ahead. A warpgroup computes
+// weights while its products for dp run, and derivatives while its products for dv run. The products of another
+// warpgroup can run during the rest of its scalar work.
 #pragma once
 #ifdef RECOLLECT_WARPGROUPS
 #include "variants/kernels/attention/forward_hopper_cuda.hpp"
@@ -13,7 +13,7 @@
 
 namespace recollect::variants::attention {
 
-/// Number of warpgroups that multiply, the other side's rows per tile, and tiles in shared memory.
+/// groups: warpgroups that multiply; others: rows of a copied tile; stages: tiles in shared memory.
 struct HopperTuning {
   int groups, others, stages;
 };
@@ -97,7 +97,7 @@ private:
     }
   };
 
-  /// Copies the other side's tiles; called by one warp.
+  /// Copies the tiles of the other rows (keys for queries, queries for keys); called by one warp.
   __device__ __forceinline__ void copy(Tiles &tiles, const Block &block) const {
     const int lane = threadIdx.x % 32;
     if (lane == 0 && block.count > 0) {

@@ -31,7 +31,8 @@ struct Basis {
   }
 };
 
-/// The ridge divided by the sum of the weights, exp(peak) mass. Finite even if every key is far away.
+/// The ridge divided by the sum of the weights, which is exp(peak) mass. The result is finite even if every key is far
+/// away.
 template <class Real> KOKKOS_FUNCTION Real ridge_of(Real ridge, Real peak, Real mass) {
   return math::fmin(ridge * math::exp(-peak) / mass, Real(1e30));
 }

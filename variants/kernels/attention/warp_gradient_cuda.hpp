@@ -9,8 +9,8 @@
 //   dq_t = sum_i dz_ti k_i,   dk_i = sum_t dz_ti q_t,   dv_i = sum_t p_ti do_t
 //
 // The same kernel is compiled for queries and for keys. A warp keeps the gradients of its own rows (queries or keys)
-// and loops over the other side's rows (keys or queries). Every pair is therefore computed twice, but no two blocks add
-// to the same sum, and results are the same in every run.
+// and loops over the other rows of its pairs (keys or queries). Every pair is therefore computed twice, but no two
+// blocks add to the same sum, and results are the same in every run.
 #pragma once
 #ifdef __CUDACC__
 #include "variants/kernels/attention/fragments_cuda.hpp"
@@ -22,7 +22,7 @@ enum class Of { queries, keys_and_values, keys, values };
 constexpr bool is_of_queries(Of of) { return of == Of::queries; }
 
 /// A thread block owns `rows` rows, and each of its warps owns `tiles` tiles of 16 rows. All warps of the block read
-/// the other side's rows, `others` at a time.
+/// the other rows of their pairs, `others` at a time.
 template <class Op, int Dk, int Dv, int rows_, int tiles_, int others_, class Kernel, class Out, Of of>
 struct WarpGradient {
   using Element = fragments::Element<Op>;
@@ -34,7 +34,7 @@ struct WarpGradient {
   DeviceRows<const Element> q, k, v, d_o;
   Statistics saved;                   // only where weights are normalised
   DeviceRows<Out> d_logits, d_values; // d_logits: dq or dk; d_values: dv
-  int heads, group;                   // heads: of queries; group: how many of them share a head of keys and values
+  int heads, group; // heads: number of query heads; group: how many of them share a head of keys and values
   CausalMask mask;
   Kernel kernel;
 
@@ -44,12 +44,12 @@ struct WarpGradient {
   __host__ __device__ size_t units() const { return size_t(own_heads()) * blocks(); }
 
 protected:
-  /// The head and the first row of a unit. `begin` is the first row of the other side that forms a visible pair with a
-  /// row of the unit. If the unit's rows are keys, the other side has the queries of `group` heads.
+  /// The head and the first row of a unit. `begin` is the first other row that forms a visible pair with a row of the
+  /// unit. If the unit's rows are keys, the other rows are the queries of `group` heads.
   struct Block {
     size_t head;
-    int first, begin, per_head,
-        count; // steps of `others` rows: per head of the other side, and for all heads
+    // per_head, count: numbers of steps of `others` rows, for one head of the other rows and for all of their heads.
+    int first, begin, per_head, count;
   };
   __device__ __forceinline__ Block block(size_t unit) const {
     Block b;
@@ -99,7 +99,7 @@ protected:
     return *reinterpret_cast<const float2 *>(of_others + 8 * c + threadIdx.x % 4 * 2);
   }
   /// Query t and key of element e of a lane's results in tile i, columns 8 c ... 8 c + 7. `first` is the warp's first
-  /// row, and `other` the first row of the other side.
+  /// row, and `other` the first of the other rows.
   struct Pair {
     int t, key;
     __device__ __forceinline__ Pair(int first, int other, int i, int c, int e) {

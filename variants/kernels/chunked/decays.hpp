@@ -34,15 +34,17 @@ template <class Real> struct Decays {
   std::ptrdiff_t ld = 0;       // pitch of `rows`
   const Real *decay = nullptr; // [n,width]
   Real *product = nullptr;     // [blocks,width] product of the decays of a block's steps
-  Real *first = nullptr;       // [blocks + 1,width] D(start of a block, start of the chunk); the last row: of all steps
-  Real *last = nullptr;        // [blocks,width] D(end of the chunk, end of a block)
-  Real *inside = nullptr;      // [n] one number per step: D(t, start of its block)
-  Real *since = nullptr;       // [n] one number per step: D(t, start of the chunk)
-  Real *ahead = nullptr;       // [n] one number per step: D(end of the chunk, t)
-  Real *same = nullptr;        // [n,sub] one number per step: D(t, i) for i in the same block
-  Real *until = nullptr;       // [blocks,n] one number per step: D(start of a block, i) for i before it
-  Real *rows = nullptr;        // [n,F] channels: key p_i times D(start of a block, i)
-  Real *running = nullptr; // [F] channels, on a CPU, which goes through memory row by row: each one's product so far
+  // [blocks + 1,width] D(start of a block, start of the chunk); the last row has the product of all steps.
+  Real *first = nullptr;
+  Real *last = nullptr;   // [blocks,width] D(end of the chunk, end of a block)
+  Real *inside = nullptr; // [n] one number per step: D(t, start of its block)
+  Real *since = nullptr;  // [n] one number per step: D(t, start of the chunk)
+  Real *ahead = nullptr;  // [n] one number per step: D(end of the chunk, t)
+  Real *same = nullptr;   // [n,sub] one number per step: D(t, i) for i in the same block
+  Real *until = nullptr;  // [blocks,n] one number per step: D(start of a block, i) for i before it
+  Real *rows = nullptr;   // [n,F] if channels decay: key p_i times D(start of a block, i)
+  // [F] If channels decay, on a CPU: each channel's product so far, because a CPU goes through memory row by row.
+  Real *running = nullptr;
 
   KOKKOS_FUNCTION void place(Stack<Real> &stack, int most, int channels, int decay_width) {
     const int blocks = (most - 1) / sub + 1;

@@ -26,7 +26,8 @@ template <class Real> bool solves_ahead(const Call<Real> &call) {
 /// Arrays that a forward pass saves.
 template <class Real> struct SavedRule {
   ChunkStates<Real> starts = {};
-  Array<Real> X = {}; // [B,H,T,F+V] F columns of W or, if state passing solves, erase_t D(t-1,0) r_t; V of errors
+  // [B,H,T,F+V] F columns of W or, if state passing solves, of erase_t D(t-1,0) r_t, then V columns of errors.
+  Array<Real> X = {};
 };
 
 template <class Number> struct DeltaRuleAlgebra {

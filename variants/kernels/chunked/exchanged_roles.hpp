@@ -5,11 +5,11 @@
 //
 //   M_t = M_{t-1} diag(lambda_t) + e_t u_t^T,   e_t = beta_t (k_t - M_{t-1} (lambda_t . u_t)),   o_t = M_t^T q_t
 //
-// delta_rule.hpp reads M_t x, but these outputs are M_t^T q_t, so two calls are made. The first runs the rule and reads
-// it at x_t = lambda_{t+1} . u_{t+1}, one step ahead; the errors follow from these reads. The second call is a backward
-// pass: the gradient of the queries of a decayed sum of e_t u_t^T is M_t^T q_t if q_t is the output gradient. The
-// backward pass of this memory calls the rule with queries do_t and output gradient q_t: the rule's outputs are dq_t,
-// and its other gradients are those of this memory.
+// delta_rule.hpp reads M_t x, but these outputs are M_t^T q_t, so two calls are made. The first call runs the rule and
+// reads it at x_t = lambda_{t+1} . u_{t+1}, one step ahead; the errors follow from these reads. The second call is a
+// backward pass: the gradient of the queries of a decayed sum of e_t u_t^T is M_t^T q_t if q_t is the output gradient.
+// The backward pass of this memory calls the rule with queries do_t and output gradient q_t: the rule's outputs are
+// dq_t, and its other gradients are also the gradients of this memory.
 #pragma once
 #include "variants/kernels/chunked/decay_first.hpp"
 #include "variants/kernels/chunked/gated_recurrence_backward.hpp"

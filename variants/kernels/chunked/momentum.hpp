@@ -56,7 +56,7 @@ template <class Number> struct MomentumAlgebra {
   Momentum<Real> momentum;
 
   struct Summary {
-    Real *X;     // [n,2F+V] (I + L)^{-1} times both parts of the right-hand side; finally e_t in the last V
+    Real *X;     // [n,2F+V] (I + L)^{-1} times both parts of the right-hand side; finally e_t in the last V columns
     Real *added; // [2F,V]
   };
   struct Phase {

@@ -21,8 +21,8 @@ namespace recollect::chunked {
 template <class Stored> struct Gradients {
   Inputs<Stored> in;
   const Stored *d_o = nullptr; // [B,H,T,Dv]
-  float *d_state =
-      nullptr; // [texts * H], in.state_stride apart: in: final state's gradient, out: initial state's; null: 0
+  // [texts * H], in.state_stride apart. On entry the final state's gradient, on return the initial state's; null: 0.
+  float *d_state = nullptr;
   Stored *d_q = nullptr, *d_k = nullptr;                            // [B,key heads,T,Dk]
   Stored *d_v = nullptr;                                            // [B,H,T,Dv]
   float *d_alpha = nullptr, *d_erase = nullptr, *d_write = nullptr; // [B,H,T]; null: not wanted

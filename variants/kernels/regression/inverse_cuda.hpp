@@ -26,7 +26,8 @@ template <class Number, Inverse kind> struct InverseInRegisters {
   HeadArrays<Real> heads; // A [F,F] lies below the Dv rows of another matrix in the state
   Array<Real> u, x;       // [B,H,T,F]
   Array<Real> alpha;      // [B,H,T]
-  int refresh;            // for reads: steps between additions of eta I to A, 0: never; counted in the row below A
+  // For reads: number of steps between additions of eta I to A (0: never). The row below A counts the steps.
+  int refresh;
   Real eta;
   Array<Real> b;      // [B,H,T,F]
   Array<Real> starts; // [B,H,T/C,F,F] receives A at the chunks' starts, and the state stays unchanged; or empty
