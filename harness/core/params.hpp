@@ -35,7 +35,7 @@ ParamSpec tuned(ParamSpec spec, std::vector<double> grid);
 /// The text "a, b, c" of a grid's values, without the default.
 std::string grid_text(const ParamSpec &spec);
 
-/// Values of the declared parameters. Asking for an undeclared one throws a logic error.
+/// Values of the declared parameters. Asking for an undeclared parameter throws a logic error.
 class Params {
 public:
   SPECIAL_MEMBERS(Params);

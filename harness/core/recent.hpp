@@ -9,7 +9,8 @@
 
 namespace recollect {
 
-/// Caches the most recently requested values: as many as have keys of at most `most` bytes in total, but at least one.
+/// Caches the most recently requested values, so many that their keys have at most `most` bytes in total, but at least
+/// one value.
 template <class Value> class Recent {
 public:
   explicit Recent(size_t most) : most_(most) {}

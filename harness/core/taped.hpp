@@ -14,7 +14,8 @@ namespace recollect {
 /// The recorded operations. Operands precede results, also if several threads record.
 class Tape {
 public:
-  static constexpr std::int64_t constant = 0; // index of every constant; 0, so that zeroed memory holds constants
+  /// The index of every constant: 0, so that zeroed memory holds constants.
+  static constexpr std::int64_t constant = 0;
 
   /// Reserves space for `capacity` further operations. Operations beyond that are dropped, and full() reports it.
   explicit Tape(size_t capacity) : steps_(new Step[capacity + 1]), capacity_(capacity + 1) {} // uninitialised

@@ -39,7 +39,7 @@ struct Task {
   std::function<Shape(const Params &)> shape; // shape of the sequence that `generate` makes
   std::function<Problem(const Params &, std::uint64_t seed)> generate;
   std::function<Score(const Params &, const Problem &, const Output &)> score;
-  std::function<Ends(const Params &)> ends; // of the headline metric; null: not known
+  std::function<Ends(const Params &)> ends; // chance and ceiling of the headline metric; null: not known
   /// Why this variant's result on this task would be meaningless; "" if it is meaningful. Recorded with the case.
   std::function<std::string(const Variant &, const Params &)> meaningless;
 };

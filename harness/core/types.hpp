@@ -20,7 +20,7 @@ inline const char *name_of(Real real) {
   const char *const names[] = {"f32", "f64", "bf16", "f16"};
   return names[int(real)];
 }
-/// The type of that name; null if there is none.
+/// The type with this name; null if there is none.
 inline const Real *real_named(std::string_view name) {
   for (const Real &real : all_reals)
     if (name == name_of(real)) return &real;
@@ -38,8 +38,8 @@ inline double epsilon_of(Real real) {
                               : 1.0 / (1 << 10);
 }
 
-/// Rounding of the operands of products of float32 arrays, if the device has such units: none, to TF32 (10 stored bits)
-/// or to bfloat16 (7). Sums are always float32.
+/// Rounding of the operands of products of float32 arrays, if the device has units for such products: none, to TF32 (10
+/// stored bits) or to bfloat16 (7). Sums are always float32.
 enum class Math { exact, tf32, bf16 };
 inline const char *name_of(Math math) { return math == Math::exact ? "exact" : math == Math::tf32 ? "tf32" : "bf16"; }
 /// The schedule of a chunked form (engine.hpp): automatic chooses by shape and backend; streaming runs one team per

@@ -40,7 +40,8 @@ template <template <class, class> class Pass> struct Native16 {
   }
 };
 
-/// A form's backward pass: gradients with respect to every input, given those of the outputs and of the final state.
+/// A form's backward pass: gradients with respect to every input, given the gradients of the outputs and of the final
+/// state.
 struct Vjp {
   std::function<void(const BackwardCall<float> &)> f32 = nullptr;
   std::function<void(const BackwardCall<double> &)> f64 = nullptr;
@@ -75,7 +76,8 @@ struct Form {
   Polynomial work = 0;
 };
 
-/// A tensor other than q, k and v. If it is not required and absent, its neutral value is used: for w the key, else 1.
+/// A tensor other than q, k and v. An input that is not required may be absent; then its neutral value is used: for w
+/// the key, else 1.
 struct Input {
   std::string name; // beta | alpha | lambda | w
   bool required = false;
