@@ -62,7 +62,7 @@ const std::vector<ParamSpec> setting{
                  "off-diagonal elements of $Sigma$: c, $c^|i-j|$, or those of a matrix of rank 8"),
     real_param("correlation", 0.5, 0.05, 0.95, "c of $Sigma$"),
     choice_param("start", {"stationary", "zero"},
-                 "first key: drawn from the stationary law of the early process, or one draw of the noise")};
+                 "first key: drawn from the stationary distribution of the early process, or one draw of the noise")};
 
 /// An output of norm sqrt(64) has a loss of at least (8 - 1)^2 = 49 against a target of norm 1. A layer counts as the
 /// worst if its loss is at least 40 times that of every other layer.

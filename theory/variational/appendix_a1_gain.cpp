@@ -47,8 +47,8 @@ Claim vla_post_vs_pre_direction() {
                "already accounts for the new direction's contribution, preventing double-counting.'",
                "$u_t$ along $k_t$", "Table 5 repeats 'uses post-update $A_t$'.",
                "The choice is made for every $u_t$; for a learned $u_t$ that is not along the key the two directions "
-               "differ, as the general formula shows. The aligned case was meant as an illustration, and there the "
-               "difference is in the length that the normalisation then removes."));
+               "differ, as the general formula shows. The aligned case was meant as an illustration. In that case the "
+               "two vectors differ only in length, which the normalisation then removes."));
   c.runs({"vla"}), c.takes(setting);
   return measure(c, [](Points &points, Seed seed, int n, int d, double lambda0) {
     const Pairs x = unit_pairs(n, d, 1, seed, "write directions");

@@ -103,7 +103,7 @@ Claim long_context() {
   c.is_refuted(
       stricter("§6.5 and §7.4: flat to $T = 512$; 'robust to padding, repetition, and long-range noise'.",
                "$n = 8$; the filler is not described",
-               "§7.4 bounds the claim by 'up to $d_h$ independent associations', which random filler exceeds."));
+               "§7.4 limits the claim to 'up to $d_h$ independent associations', which random filler exceeds."));
   c.exactly("The models train for 300 steps on 4 pairs in 36 tokens, behind a convolution with two taps. VLA recalls "
             "if the pairs are repeated or one token fills the rest. If random tokens fill the rest, VLA does not "
             "recall, but softmax does.");

@@ -96,7 +96,7 @@ Claim tail() {
   c.at({{{"T", 3}, {"C", 2}, {"d", 2}}, {}});
   return measure(c, [](Points &points, Seed seed, int T, int C, int d) {
     if (T % C == 0) usage_error("T is a multiple of C: there is no tail");
-    if (T < C) usage_error("the tail comes after a whole chunk: T > C");
+    if (T < C) usage_error("take T > C, so that the tail follows a whole chunk");
     const Data x(T, d, d, seed);
     const Vector slow = x.naive<double>(Weights::softmax), printed = x.chunked<double>({size_t(C)}),
                  mended = x.chunked<double>({size_t(C), Weights::softmax, Tail::ragged});

@@ -151,14 +151,15 @@ Claim snr_exp_median() {
         .obligation("variance over probes of log(noise / printed) as d grows",
                     limit_in_root([&](int d) { return spread_of_excess(d, protocol.seed).variance; }, widths), 8)
         .but_not("the variance for half the exponent", 2);
-    points.obligation("log(noise / printed) at the 5% shortest probe as d grows", excess_at(0.05), band);
-    points.obligation("log(noise / printed) at the 5% longest probe as d grows", excess_at(0.95), -band);
+    points.obligation("log(noise / printed) at the 5% quantile of the probe's norm, as d grows", excess_at(0.05), band);
+    points.obligation("log(noise / printed) at the 95% quantile of the probe's norm, as d grows", excess_at(0.95),
+                      -band);
   });
   return measure(c, [](Points &points, Seed seed, int d) {
     const double a = decay_rate(std::sqrt(d)), low = quantile_of_square(d, 0.05), median = quantile_of_square(d, 0.5);
     const Spread found = spread_of_excess(d, seed);
     const Integral noisy = log_excess(d, low, seed);
-    points.statement("log(noise / printed) at the 5% shortest probe", noisy, 0);
+    points.statement("log(noise / printed) at the 5% quantile of the probe's norm", noisy, 0);
     points.obligation("the same", noisy, a * (d - low));
     points.obligation("log(noise / printed) at the median probe, against $a (d - |k_i|^2)$",
                       log_excess(d, median, seed), a * (d - median));

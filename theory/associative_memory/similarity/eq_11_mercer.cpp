@@ -152,7 +152,8 @@ Claim mercer_truncation_7_8() {
   });
   return measure(c, [around](Points &points, const std::string &format, double x) {
     const double law = order_by_law(x, half_ulp(format));
-    if (law == 7 || law == 8) usage_error("the order is 7 or 8 there, as the footnote has it");
+    if (law == 7 || law == 8)
+      usage_error("at this x the order is 7 or 8, as the footnote says, so there is nothing to refute");
     points.statement("order needed, 7 or 8", around(format, x));
     points.rounding(0).obligation("order needed", needed(format, x), law).but_not("one more", law + 1);
   });
