@@ -102,8 +102,8 @@ Claim delta_product_rotation_groups() {
   c.says("With $n_h = 2$ one layer of DeltaProduct represents $S_4$ and $A_5$, which are the rotations of the cube and "
          "of the icosahedron: two reflections make any rotation in three dimensions.");
   c.exactly("Random words of two generators visit exactly 24 states ($S_4$) and 60 states ($A_5$), at any length.");
-  c.because("States are distinguished at a tolerance of 1e-6; those of a group differ by at least 0.1. A word of 1024 "
-            "random letters reaches all of them except for about one in $10^5$ seeds.");
+  c.because("States are distinguished at a tolerance of 1e-6; those of a group differ by at least 0.1. For all but "
+            "about one seed in $10^5$ a word of 1024 random letters reaches all states of the group.");
   c.runs({"delta_product"}), c.takes({integer_param("T", 2048, 1024, 8192, "letters of a random word")});
   return measure(c, [](Points &points, Seed seed, int T) {
     const double golden = (1 + std::sqrt(5.0)) / 2;

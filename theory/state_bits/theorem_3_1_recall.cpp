@@ -21,7 +21,8 @@ Claim recall_state_bits() {
       const Written all = write_all(variant, N, N);
       points.statement(std::string(variant) + ": bits of its states", at_least_point(bits(all), N, 1e-12));
       points.rounding(1);
-      points.obligation(std::string(variant) + ": it recalls all, 1 + share misread", 1 + all.misread(N), 1);
+      points.obligation(std::string(variant) + ": it recalls all, 1 + share of assignments misread", 1 + all.misread(N),
+                        1);
       points
           .obligation(std::string(variant) + ": one channel lost, half of the assignments misread", all.misread(N - 1),
                       0.5)

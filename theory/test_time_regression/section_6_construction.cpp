@@ -36,7 +36,7 @@ Claim weights_typo() {
   c.takes({integer_param("i", 2, 1, 16, "tokens to look back"), integer_param("T", 24, 4, 512, "tokens"),
            integer_param("d", 5, 1, 64, "width")});
   return measure(c, [](Points &points, Seed seed, int i, int T, int d) {
-    if (T <= i + 1) usage_error("a text of more than i + 1 tokens");
+    if (T <= i + 1) usage_error("take a text of more than i + 1 tokens");
     const Dense x = normal_matrix(T, d, seed, "look back/tokens"), W = normal_matrix(d, d, seed, "look back/W");
     const auto keys = [&](int position, double value) {
       Vector w(i + 2, 0.0);

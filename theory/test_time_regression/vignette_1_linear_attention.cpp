@@ -18,7 +18,7 @@ Claim orthonormal_keys() {
   c.says("Linear attention is an optimal linear memory when $t <= Dk$ and the keys are orthonormal, $k_i$ . $k_j$ = "
          "delta_ij.");
   c.exactly("Then $V^T K = V^T (K^+)^T$, and the loss is zero.");
-  c.because("The paper says \"only when\". This claim is the sufficiency of the condition.");
+  c.because("The paper says \"only when\". This claim says only that the condition is sufficient.");
   c.runs({"linear"}), c.takes(pair_params({1, 1, 4, 8, 3})), c.at({{}, {{"t", 8}}});
   return measure(c, [](Points &points, Seed seed, int t, int Dk, int Dv) {
     const Pairs x({1, 1, t, Dk, Dv}, seed);
@@ -114,7 +114,7 @@ Claim covariance() {
       c.takes({real_param("kappa", 4, 1e-2, 100, "kappa of the covariance $Sigma = diag(1, kappa)$; not 1")});
   return measure(c, [](Points &points, const Protocol &protocol, double kappa) {
     const Correlated x{kappa};
-    if (kappa == 1) usage_error("kappa = 1 has the covariance I, where B Sigma is B");
+    if (kappa == 1) usage_error("at kappa = 1 the covariance is I, and B Sigma is B");
     const auto law = [&](double power) { return x.B(0, 0) + x.B(0, 1) * std::pow(x.kappa, power); };
     const int t = 200;
     const auto draw = [&](size_t first, size_t count) { return x.reads(t, protocol.seed, first, count); };

@@ -20,8 +20,8 @@ Claim norms() {
   ClaimBuilder c("leaky-lms-norm-notation", "003 Eq 34");
   c.says("The penalty $(lambda/2) |M|_2^2$ has the gradient $lambda M$ that Eq 35 uses. (Appendix A defines a matrix "
          "norm with the subscript 2 as the spectral norm.)");
-  c.exactly("$M$ is the gradient of $|M|_F^2 / 2$, the Frobenius norm. The gradient of the spectral norm squared over "
-            "2 is $sigma_1 u_1 v_1^T$, with the largest singular value $sigma_1$ and its singular vectors.");
+  c.exactly("$M$ is the gradient of $|M|_F^2 / 2$, the Frobenius norm. The gradient of half the squared spectral norm "
+            "is $sigma_1 u_1 v_1^T$, with the largest singular value $sigma_1$ and its singular vectors.");
   c.because("Only the notation is wrong: Eq 35 to 37 are those of L2 regularisation, the sum of all squares.");
   c.is_refuted(
       slip("Eq 34: $(lambda/2) |M|_2^2$.", "'L2 regularizing'", "Eq 35 to 37 are those of the Frobenius norm."));

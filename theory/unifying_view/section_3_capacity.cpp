@@ -152,7 +152,7 @@ Claim decoding() {
     points.at(Params(p).set("dv", few)).wrong_system("narrow values", at_least_point(right(few), 0.9));
     const Mistakes mistakes = pair_mistakes(2 * d, d, few, protocol); // few enough that mistakes can be counted
     points.at(Params(p).set("n", 2 * d).set("dv", few))
-        .obligation("another value scores higher: Student's tail", mistakes.measured, mistakes.law)
+        .obligation("probability that another value scores higher: Student's tail", mistakes.measured, mistakes.law)
         .but_not("the value's own spread left out", mistakes.without_own)
         .but_not("a normal tail", mistakes.as_if_normal);
   });

@@ -114,7 +114,7 @@ Claim bounds() {
     const double crept = norm_after(T, creeping);
     points.at(labels({{"T", num(T)}, {"alpha_t", txt("1 - 1/(t+1)^2")}})).rounding(8.0 * T * crept);
     points.statement("$|S|$ grows no more after step 1000", crept, creeping_sum(T / 2));
-    points.obligation("$|S|$ by its law: it grows as t", crept, creeping_sum(T));
+    points.obligation("$|S|$ against its law, which grows as t", crept, creeping_sum(T));
   });
   return measure(c, [](Points &points, Seed seed, double bar) {
     const double bound = 1 / (1 - bar), slack = 8 * bound * bound * epsilon_of(Real::f64);

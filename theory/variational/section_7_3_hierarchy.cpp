@@ -52,9 +52,9 @@ Claim residual_alone() {
   ClaimBuilder c("vla-7.3-residual-only-diverges", "004 §7.3");
   c.says("Residual correction alone, without $A_t$, is a DeltaNet with $beta = 1$: it does not forget, and its state "
          "diverges.");
-  c.exactly("The text does not say for which keys. For independent isotropic unit keys, as VLA has them, $E|S_t|^2 = d "
-            "E|v|^2 (1 - (1 - 1/d)^t)$, and a stored pair fades as $(1 - 1/d)^m$ over $m$ later steps. For Gaussian "
-            "keys $E|S_t|^2 = E|v|^2 ((d + 1)^t - 1)$, which diverges.");
+  c.exactly("The text does not say for which keys this holds. For independent isotropic unit keys, as VLA has them, "
+            "$E|S_t|^2 = d E|v|^2 (1 - (1 - 1/d)^t)$, and a stored pair fades as $(1 - 1/d)^m$ over $m$ later steps. "
+            "For Gaussian keys $E|S_t|^2 = E|v|^2 ((d + 1)^t - 1)$, which diverges.");
   c.because("The sentence is true for the keys of Eq 4, which are not normalised. It is false for normalised keys: "
             "there the norm grows as $sqrt t$ at worst (vla_prop1_counterexample_sqrt).");
   c.is_refuted(stricter("§7.3: 'Residual correction alone corresponds to a DeltaNet with $beta_t = 1$, no forgetting "

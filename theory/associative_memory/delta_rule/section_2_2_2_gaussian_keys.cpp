@@ -101,10 +101,11 @@ void general_covariance(Points &points, const Protocol &protocol) {
   const Mean falling = one_step(below, wanted_sensitivity(protocol));
   points.at({{"d", d}, {"beta", below}});
   points
-      .obligation("keys $N(0, Sigma)$, $beta$ at 0.9 of its bound: mean of $|e_1|^2$ along the first direction",
+      .obligation("keys $N(0, Sigma)$, $beta$ at 0.9 of its bound: mean of $|e_1|^2$ after one step from a unit error "
+                  "$e_0$ along the first direction",
                   falling, law(below, 2))
       .but_not("$e Sigma^2 e^T$ once", law(below, 1));
-  points.obligation("keys $N(0, Sigma)$, $beta$ at 0.9 of its bound: mean of $|e_1|^2$, at most 1",
+  points.obligation("keys $N(0, Sigma)$, $beta$ at 0.9 of its bound: mean of $|e_1|^2$ after this step, at most 1",
                     at_most_point(falling, 1));
   points.at({{"d", d}, {"beta", beyond}});
   points.wrong_system("$beta$ at 1.2 of its bound", at_most_point(one_step(beyond, rough), 1));

@@ -49,7 +49,8 @@ Claim eq18_convex_read() {
     Sequence ahead = s;
     for (int i = 0; i < d; ++i) ahead.q[size_t(T - 1) * d + i] = ahead.k[i] = i ? 0 : 1e3;
     const Vector last = results_of("softmax", ahead), value(s.v.begin(), s.v.begin() + dv);
-    points.obligation("read where one key is far ahead, its value", Vector(last.end() - dv, last.end()), value);
+    points.obligation("read where one key is far ahead, against the value of that key",
+                      Vector(last.end() - dv, last.end()), value);
     const auto reads_of_all = [&](double equal) { return results_of("softmax", filled(s, &Sequence::v, equal)); };
     const Vector equal(s.v.size(), 2.5);
     points.obligation("reads of equal values", reads_of_all(2.5), equal);
