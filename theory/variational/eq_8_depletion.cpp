@@ -106,7 +106,7 @@ Claim suppression() {
     points.obligation("$|update| = |e|$", moved, errors);
     points.wrong_system("$a_t$ not normalised", raw_moved, errors);
     points.obligation("$a_t$ not normalised: $lambda0 |update| = |e| lambda0 |A_t k|$", raw_moved, raw_suppressed)
-        .but_not("$a_t$ not normalised: $lambda0 |update| = |e|$ of the normalised layer", errors);
+        .but_not("$a_t$ not normalised: $lambda0 |update| = |e|$, as in the normalised layer", errors);
     points.rounding(units * steps).obligation("A times 1000", scaled_up.S, algebra.S);
     points.wrong_system("$a_t$ not normalised", raw.S, algebra.S);
   });

@@ -22,7 +22,8 @@ Dense inverse_after(const Vector &U, int d, double lambda0, Real real) {
 Claim exact() {
   ClaimBuilder c("sherman-morrison-exact", "004 Eq 9, 18");
   c.says("Rank-one updates by the Sherman-Morrison formula maintain $A_t = M_t^{-1}$ exactly.");
-  c.exactly("An identity: to rounding after a thousand updates, in float64 and in float32, without the refresh.");
+  c.exactly("An identity. Without the refresh it still holds up to rounding after a thousand updates, in float64 and "
+            "in float32.");
   c.runs({"vla"}), c.takes({integer_param("T", 1000, 1, 5000, "updates"), width, penalty_param()});
   return measure(c, [](Points &points, Seed seed, int T, int d, double lambda0) {
     const double narrow = epsilon_of(Real::f32) / epsilon_of(Real::f64);

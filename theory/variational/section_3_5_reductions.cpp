@@ -62,9 +62,9 @@ Claim scalar_gate() {
             "the whole state; the two agree at $beta = 1$.");
   c.because("The published DeltaNet is recovered. The layer that the paper prints as DeltaNet, and compares with, is a "
             "different one.");
-  c.is_refuted(stricter("§3.5: 'Replacing $a_t$ with a scalar gate and discarding $A_t$ recovers DeltaNet.'", "none",
-                        "DeltaNet is cited as [10], whose published form this is; Eq 4, our other reading, is the "
-                        "paper's rendering of it."));
+  c.is_refuted(stricter(
+      "§3.5: 'Replacing $a_t$ with a scalar gate and discarding $A_t$ recovers DeltaNet.'", "none",
+      "DeltaNet is cited as [10], and this is its published form. Eq 4 is the paper's own rendering of DeltaNet."));
   c.runs({"vla_unnormalized", "scalar_gated_delta", "delta_net", "linear"});
   c.takes({integer_param("T", 20, 2, 256, "steps"), width_param(32), real_param("beta", 0.7, 0.05, 0.95, "the gate")});
   return measure(c, [](Points &points, Seed seed, int T, int d, double beta) {
