@@ -13,7 +13,7 @@ PYTHON = {
     "test_durability": "child files hdf5_file hdf5_image recorder results results_commands run_command start subprocess",
     "test_forward": "forward forward_command gradient make_call npy segment tensor_file tensors",
     "test_hostile": "child digest hdf5_file npy results results_commands tensor_file tensors",
-    "test_ranks": "along_ranks files packing plan ranks recorder results_commands run run_command segment tune",
+    "test_ranks": "along_ranks files hand_out packing plan ranks recorder results_commands run run_command segment tune",
     "test_schemas": "diff hdf5_file results results_commands",
     "test_terminal": "cli list_command print print_cells print_explain print_findings progress report_command table "
     "verify_command",

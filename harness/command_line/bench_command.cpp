@@ -93,7 +93,7 @@ int run_bench(const BenchFlags &flags, const Words &command_line) {
   for (const BenchCase &c : plan) work.push_back(work_of(*c.variant, c.shape, c.params));
   std::vector<size_t> order = longest_first(work);
   if (alone) std::reverse(order.begin(), order.end()); // fast cases first, so that rows appear soon
-  ranks::Counter counter;
+  ranks::Counters counter;
   size_t taken = 0;
   const auto draw = [&] {
     return request.along.empty() ? counter.next() : taken++;

@@ -10,6 +10,7 @@
 #include "harness/files/recorder.hpp"
 #include "harness/files/suite.hpp"
 #include "harness/run/estimate.hpp"
+#include "harness/run/hand_out.hpp"
 #include "harness/run/run.hpp"
 #include "harness/system/ranks.hpp"
 #include <chrono>
@@ -156,25 +157,34 @@ void say_cost(const std::vector<Case> &plan, const std::vector<const Case *> &le
   std::cerr << folded(said) << std::endl;
 }
 
+/// Layer, form and type of each group's cases: these choose the kernels that run.
+std::vector<std::string> kinds_of(const std::vector<Group> &groups) {
+  std::vector<std::string> kinds;
+  for (const Group &group : groups) {
+    const Case &c = *group.front();
+    kinds.push_back(c.variant->name + " " + c.form->name + " " + name_of(c.real));
+  }
+  return kinds;
+}
+
 /// This process's part of a plan, by groups: the whole plan in order, or groups that no other rank has started.
 class Share {
 public:
   explicit Share(const std::vector<Case> &plan)
-      : groups_(groups_of(plan)),
-        order_(longest_first(ranks::size() > 1 ? work_of(groups_) : std::vector<double>(groups_.size()))) {}
+      : groups_(groups_of(plan)), hand_out_(kinds_of(groups_), work_of(groups_)), counters_(hand_out_.counters()) {}
   const Case *next() {
     if (!group_ || at_ == group_->size()) {
-      const size_t drawn = counter_.next();
-      if (drawn >= order_.size()) return nullptr;
-      group_ = &groups_[order_[drawn]], at_ = 0;
+      const std::optional<size_t> drawn = hand_out_.next(counters_);
+      if (!drawn) return nullptr;
+      group_ = &groups_[*drawn], at_ = 0;
     }
     return (*group_)[at_++];
   }
 
 private:
   std::vector<Group> groups_;
-  std::vector<size_t> order_;
-  ranks::Counter counter_;
+  HandOut hand_out_;
+  ranks::Counters counters_;
   const Group *group_ = nullptr;
   size_t at_ = 0;
 };

@@ -218,7 +218,7 @@ void train_all(const std::vector<size_t> &left, int at_once, const std::vector<T
                const std::vector<std::string> &labels, TrainingRecord &record, Progress &progress,
                const std::function<void(size_t, const Trained &)> &report) {
   const std::optional<std::uint64_t> free_at_first = device_memory_free();
-  ranks::Counter counter;
+  ranks::Counters counter;
   std::list<Underway> underway;
   for (bool more = true; more || !underway.empty();) {
     if (more && underway.size() < size_t(at_once) &&

@@ -54,7 +54,7 @@ int verify(VerifyFlags &flags, const Words &command_line) {
   std::vector<double> work; // a single process works in the plan's order
   for (const Measurement &m : plan) work.push_back(ranks::size() > 1 ? work_of(*m.claim) : 0);
   const std::vector<size_t> order = longest_first(work);
-  ranks::Counter counter;
+  ranks::Counters counter;
   for (size_t drawn = counter.next(); drawn < plan.size(); drawn = counter.next()) {
     const size_t i = order[drawn];
     progress.next(plan[i].claim->id);

@@ -153,22 +153,22 @@ std::vector<double> combined_before(const std::vector<double> &mine, const Combi
   return before;
 }
 
-struct Counter::Window {
+struct Counters::Window {
   MPI_Win win = MPI_WIN_NULL;
 };
 
-Counter::Counter() {
+Counters::Counters(std::size_t count) : values_(count) {
   if (!joined) return;
-  std::int64_t *count = nullptr; // rank 0 holds the counter; other ranks access it one-sidedly
+  std::int64_t *counters = nullptr; // rank 0 holds the counters; other ranks access them one-sidedly
   window_ = new Window;
-  MPI_Win_allocate(rank() == 0 ? sizeof *count : 0, sizeof *count, MPI_INFO_NULL, MPI_COMM_WORLD, &count,
-                   &window_->win);
+  MPI_Win_allocate(rank() == 0 ? MPI_Aint(count * sizeof *counters) : 0, sizeof *counters, MPI_INFO_NULL,
+                   MPI_COMM_WORLD, &counters, &window_->win);
   MPI_Win_lock_all(MPI_MODE_NOCHECK, window_->win);
-  if (rank() == 0) *count = 0, MPI_Win_sync(window_->win);
+  if (rank() == 0) std::fill_n(counters, count, 0), MPI_Win_sync(window_->win);
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-Counter::~Counter() {
+Counters::~Counters() {
   if (!window_) return;
   if (!std::uncaught_exceptions()) { // during stack unwinding the other ranks do not arrive; leave() ends them
     MPI_Win_unlock_all(window_->win);
@@ -177,13 +177,23 @@ Counter::~Counter() {
   delete window_;
 }
 
-std::size_t Counter::next() {
-  if (!window_) return std::size_t(alone_++);
+std::size_t Counters::next(std::size_t counter) {
+  if (!window_) return std::size_t(values_.at(counter)++);
   const std::int64_t one = 1;
   std::int64_t mine = 0;
-  MPI_Fetch_and_op(&one, &mine, MPI_INT64_T, 0, 0, MPI_SUM, window_->win);
+  MPI_Fetch_and_op(&one, &mine, MPI_INT64_T, 0, MPI_Aint(counter), MPI_SUM, window_->win);
   MPI_Win_flush(0, window_->win);
   return std::size_t(mine);
+}
+
+std::vector<std::size_t> Counters::values() {
+  if (window_) {
+    const int count = int(values_.size());
+    MPI_Get_accumulate(nullptr, 0, MPI_INT64_T, values_.data(), count, MPI_INT64_T, 0, 0, count, MPI_INT64_T, MPI_NO_OP,
+                       window_->win);
+    MPI_Win_flush(0, window_->win);
+  }
+  return {values_.begin(), values_.end()};
 }
 
 #else
@@ -200,9 +210,10 @@ void send(std::string, int) {}
 std::string received(int) { return ""; }
 double largest(double number) { return number; }
 std::vector<double> combined_before(const std::vector<double> &, const Combine &) { return {}; }
-Counter::Counter() = default;
-Counter::~Counter() = default;
-std::size_t Counter::next() { return std::size_t(alone_++); }
+Counters::Counters(std::size_t count) : values_(count) {}
+Counters::~Counters() = default;
+std::size_t Counters::next(std::size_t counter) { return std::size_t(values_.at(counter)++); }
+std::vector<std::size_t> Counters::values() { return {values_.begin(), values_.end()}; }
 
 #endif
 

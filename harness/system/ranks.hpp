@@ -40,20 +40,22 @@ using Combine =
 /// Exclusive scan: the arrays of all lower ranks, combined in the order of ranks; empty on rank 0.
 std::vector<double> combined_before(const std::vector<double> &mine, const Combine &combine);
 
-/// A counter 0, 1, 2, ... that all ranks share: next() gives every number to exactly one rank. All ranks construct and
-/// destroy the counter together.
-class Counter {
+/// Counters 0, 1, 2, ... that all ranks share: next(i) gives every number of counter i to exactly one rank. All ranks
+/// construct and destroy the counters together.
+class Counters {
 public:
-  Counter();
-  ~Counter();
-  Counter(const Counter &) = delete;
-  Counter &operator=(const Counter &) = delete;
-  std::size_t next();
+  explicit Counters(std::size_t count = 1);
+  ~Counters();
+  Counters(const Counters &) = delete;
+  Counters &operator=(const Counters &) = delete;
+  std::size_t next(std::size_t counter = 0);
+  /// The numbers that next() would give; other ranks may draw them at any time.
+  std::vector<std::size_t> values();
 
 private:
   struct Window;
   Window *window_ = nullptr;
-  std::int64_t alone_ = 0;
+  std::vector<std::int64_t> values_; // a single process counts here; ranks receive the shared numbers here
 };
 
 } // namespace recollect::ranks
