@@ -9,61 +9,22 @@
 //   v,q         a    x    y    k2   b    k1
 //   o  ->                                a          <- scored at the step of the query
 //
-// Keys are drawn with replacement, and each gets one value for the whole text, also drawn with replacement. The last
-// pair repeats a key, and one other pair is not noise. A length-2 convolution makes the token before a step its key, so
+// harness/numerics/recall_texts.hpp describes the texts. A length-2 convolution makes the token before a step its key, so
 // that values and noise are also written, each under the token before it. Decoding chooses among the whole vocabulary:
 // keys, then values, then noise.
-#include "harness/core/error.hpp"
 #include "harness/numerics/keys.hpp"
-#include "harness/numerics/random.hpp"
+#include "harness/numerics/recall_texts.hpp"
 #include "tasks/token_texts.hpp"
+#include <algorithm>
 
 namespace recollect::tasks {
 namespace {
 
-/// Parts of the vocabulary, in this order.
-struct Vocabulary {
-  int noise, keys, values;
-  explicit Vocabulary(const Params &p)
-      : noise(p.integer("noise_vocabulary")), keys((p.integer("vocabulary") - noise) / 2),
-        values(p.integer("vocabulary") - noise - keys) {
-    if (keys < 1) usage_error("noisy_recall: vocabulary must exceed noise_vocabulary by at least 2");
-    if (noise < 1 && p.real("noise") > 0) usage_error("noisy_recall: noise > 0 needs noise_vocabulary > 0");
-  }
-};
-
-/// The tokens of a text, and the token to answer with, -1 where none is asked.
-struct Text {
-  std::vector<int> tokens, answers;
-};
-
-Text make_text(const Params &p, std::uint64_t seed, int m) {
-  const Vocabulary vocabulary(p);
-  const int pairs = p.integer("pairs");
-  const auto stream = [&](const char *name) { return Stream(seed, std::string("noisy_recall/") + name, m); };
-  const Stream noisy = stream("noisy"), noise = stream("noise"), key = stream("keys"), value = stream("values");
-  const int kept = int(stream("kept").below(0, pairs - 1));
-  std::vector<int> value_of(vocabulary.keys, -1), seen;
-  Text text;
-  for (int i = 0; i < pairs; ++i) {
-    const bool last = i + 1 == pairs;
-    if (!last && i != kept && noisy.uniform(i) < p.real("noise")) {
-      for (int j : {2 * i, 2 * i + 1})
-        text.tokens.push_back(vocabulary.keys + vocabulary.values + int(noise.below(j, vocabulary.noise)));
-      text.answers.resize(text.tokens.size(), -1);
-      continue;
-    }
-    const int k = last ? seen[key.below(i, seen.size())] : int(key.below(i, vocabulary.keys));
-    text.answers.push_back(value_of[k]);
-    text.answers.push_back(-1);
-    if (value_of[k] < 0) {
-      value_of[k] = vocabulary.keys + int(value.below(i, vocabulary.values));
-      seen.push_back(k);
-    }
-    text.tokens.push_back(k);
-    text.tokens.push_back(value_of[k]);
-  }
-  return text;
+NoisyRecallShape text_shape(const Params &p) {
+  const NoisyRecallShape shape{p.integer("pairs"), p.integer("vocabulary"), p.integer("noise_vocabulary"),
+                               p.real("noise")};
+  check_noisy_recall_text(shape, "noisy_recall");
+  return shape;
 }
 
 Shape shape_of(const Params &p) {
@@ -72,18 +33,19 @@ Shape shape_of(const Params &p) {
 
 Problem generate(const Params &p, std::uint64_t seed) {
   const int memories = p.integer("memories"), d = p.integer("d"), T = shape_of(p).T;
-  const int words = Vocabulary(p).keys + Vocabulary(p).values; // noise begins here
+  const NoisyRecallShape text_of = text_shape(p);
   const std::vector<double> embeddings = make_keys({p.text("embedding"), p.integer("vocabulary"), d}, 1, seed);
   Problem problem = text_problem(shape_of(p), embeddings, p);
   Sequence &s = problem.sequence;
   for (int m = 0; m < memories; ++m) {
-    const Text text = make_text(p, seed, m);
+    const RecallText text = noisy_recall_text(
+        text_of, [&](const char *name) { return Stream(seed, std::string("noisy_recall/") + name, m); });
     for (int t = 0; t < T; ++t) { // the step of token t + 1
       const size_t step = size_t(m) * T + t;
       copy_row(embeddings, text.tokens[t], s.k, step, d);
       copy_row(embeddings, text.tokens[t + 1], s.q, step, d);
       copy_row(embeddings, text.tokens[t + 1], s.v, step, d);
-      if (text.tokens[t] >= words || text.tokens[t + 1] >= words) s.beta[step] *= p.real("noise_write");
+      if (std::max(text.tokens[t], text.tokens[t + 1]) >= text_of.words()) s.beta[step] *= p.real("noise_write");
       problem.answer[step] = text.answers[t + 1];
       if (problem.answer[step] >= 0) copy_row(embeddings, problem.answer[step], problem.target, step, d);
     }
@@ -107,7 +69,7 @@ Task noisy_recall() {
        integer_param("d", 32, 1, 65536, "width of the embeddings"),
        choice_param("embedding", {"unit", "orthonormal"}, "token embeddings")});
   t.metrics = {accuracy, mse, cosine};
-  t.ends = [](const Params &p) { return Ends{1.0 / Vocabulary(p).values, 1}; };
+  t.ends = [](const Params &p) { return Ends{1.0 / text_shape(p).values(), 1}; };
   t.shape = shape_of;
   t.generate = generate;
   t.score = score_without_curves;

@@ -72,4 +72,35 @@ RecallText recall_text(const RecallTextShape &s, const std::function<Stream(cons
   return text;
 }
 
+void check_noisy_recall_text(const NoisyRecallShape &s, const std::string &where) {
+  if (s.pairs < 3) usage_error(where + ": a text has at least 3 pairs");
+  if (s.keys() < 1) usage_error(where + ": the vocabulary must exceed the noise tokens by at least 2");
+  if (s.noise_tokens < 1 && s.noise > 0) usage_error(where + ": noise > 0 needs noise tokens");
+}
+
+RecallText noisy_recall_text(const NoisyRecallShape &s, const std::function<Stream(const char *)> &stream) {
+  const Stream noisy = stream("noisy"), noise = stream("noise"), key = stream("keys"), value = stream("values");
+  const int kept = int(stream("kept").below(0, s.pairs - 1));
+  std::vector<int> value_of(s.keys(), -1), seen;
+  RecallText text;
+  for (int i = 0; i < s.pairs; ++i) {
+    const bool last = i + 1 == s.pairs;
+    if (!last && i != kept && noisy.uniform(i) < s.noise) {
+      for (int j : {2 * i, 2 * i + 1}) text.tokens.push_back(s.words() + int(noise.below(j, s.noise_tokens)));
+      text.answers.resize(text.tokens.size(), -1);
+      continue;
+    }
+    const int k = last ? seen[key.below(i, seen.size())] : int(key.below(i, s.keys()));
+    text.answers.push_back(value_of[k]);
+    text.answers.push_back(-1);
+    if (value_of[k] < 0) {
+      value_of[k] = s.keys() + int(value.below(i, s.values()));
+      seen.push_back(k);
+    }
+    text.tokens.push_back(k);
+    text.tokens.push_back(value_of[k]);
+  }
+  return text;
+}
+
 } // namespace recollect

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts of multi-query associative recall as zoology generates them (arXiv 2312.04927). The pairs of key and value come
-// first. Then every key occurs once more as a query, at a place drawn by a power law; all other tokens are random. Used
-// by tasks for untrained memories and by harness/train.
+// Texts of associative recall as zoology and MAD generate them. Used by tasks for untrained memories and by
+// harness/train.
+//
+// zoology (arXiv 2312.04927), recall_text(): the pairs of key and value come first. Then every key occurs once more as a
+// query, at a place drawn by a power law; all other tokens are random.
+// MAD (arXiv 2403.17844), noisy_recall_text(): pairs of key and value lie among pairs of noise tokens. Keys are drawn
+// with replacement, and each gets one value for the whole text, also drawn with replacement. A key that occurred before
+// is a question for its value. The last pair repeats a key, and one other pair is not noise.
 #pragma once
 #include "harness/numerics/random.hpp"
 #include <functional>
@@ -28,5 +33,20 @@ struct RecallText {
 void check_recall_text(const RecallTextShape &shape, const std::string &where);
 /// stream(name) gives the random numbers for one use, such as the choice of keys.
 RecallText recall_text(const RecallTextShape &shape, const std::function<Stream(const char *)> &stream);
+
+/// The vocabulary consists of keys, then values, then noise tokens.
+struct NoisyRecallShape {
+  int pairs, vocabulary, noise_tokens;
+  double noise; // probability that a pair is noise
+
+  int keys() const { return (vocabulary - noise_tokens) / 2; }
+  int values() const { return vocabulary - noise_tokens - keys(); }
+  int words() const { return keys() + values(); } // the first noise token
+};
+
+/// Usage error that begins with `where` if no text has this shape.
+void check_noisy_recall_text(const NoisyRecallShape &shape, const std::string &where);
+/// 2 `pairs` tokens.
+RecallText noisy_recall_text(const NoisyRecallShape &shape, const std::function<Stream(const char *)> &stream);
 
 } // namespace recollect

@@ -29,16 +29,18 @@ std::string owner_of(const std::string &name) {
 const std::vector<ParamSpec> &settings() {
   static const std::vector<ParamSpec> all{
       choice_param(
-          "task", {"mqar", "zoology", "copy", "bigrams", "swaps", "trees", "text", "words"},
-          "mqar: key-value recall (004 §5.2); zoology: recall as zoology generates it (arXiv 2312.04927); copy: repeat "
-          "the first half; bigrams: recall in running text (003 §6); "
+          "task",
+          {"mqar", "zoology", "noisy_recall", "copy", "selective_copy", "bigrams", "swaps", "trees", "text", "words"},
+          "mqar: key-value recall (004 §5.2); zoology: recall as zoology generates it (arXiv 2312.04927); "
+          "noisy_recall: MAD's recall among noise (arXiv 2403.17844); copy: repeat the first half; selective_copy: "
+          "MAD's copy of the words among blanks; bigrams: recall in running text (003 §6); "
           "swaps: which element is first after each swap (000 §3.2); trees: which nodes the first one reaches "
           "(000 §3.3); text: the next byte of the file that --corpus names (000 §3.1); words: the product of a group's "
           "elements after each of them"),
       integer_param("pairs", 8, 1, 4096,
                     "mqar: n pairs, in texts of at least 3 n + 1 tokens; zoology: n pairs, in texts of at least 4 n; "
-                    "copy: n tokens to repeat, in texts of 2 n + 1; bigrams: "
-                    "cues that have a response; swaps: number of swaps; words: letters"),
+                    "noisy_recall: n pairs of tokens; copy: n tokens to repeat, in texts of 2 n + 1; selective_copy: "
+                    "n words; bigrams: cues that have a response; swaps: number of swaps; words: letters"),
       integer_param("held_out_pairs", 0, 0, 1 << 20, "pairs of held-out texts, which may be longer; 0: as in training"),
       choice_param("group", group_names(), "words: the group; parity is Z2"),
       integer_param("context", 16, 1, 1 << 20,
@@ -48,7 +50,9 @@ const std::vector<ParamSpec> &settings() {
       integer_param(
           "length", 0, 0, 1 << 20,
           "mqar: tokens per text, with filler between the pairs and the separator; 0: 3 n + 1 tokens, no filler; "
-          "zoology: tokens per text; 0: as few as possible"),
+          "zoology, selective_copy: tokens per text; 0: as few as possible"),
+      real_param("noise", 0.2, 0, 1, "noisy_recall: probability that a pair is noise"),
+      integer_param("noise_tokens", 16, 0, 1 << 20, "noisy_recall: noise tokens of the vocabulary"),
       real_param("power", 0.01, 0, 1,
                  "zoology: 1 plus the exponent of the power law of the queries' places; 1: uniform"),
       integer_param("updates", 0, 0, 4096, "zoology: keys written again with another value"),

@@ -85,6 +85,19 @@ void write_copy(const Drawn &d, int *tokens, int *labels) {
   tokens[d.n] = d.V - 1;
 }
 
+/// Every blank stands before one of the words, which is drawn uniformly.
+void write_selective_copy(const Drawn &d, int *tokens, int *labels) {
+  const int length = text_length(d.settings), blank = d.V - 2;
+  std::vector<int> blanks(size_t(d.n));
+  for (int i = 2 * d.n + 1; i < length; ++i) ++blanks[d.stream.below(std::uint64_t(i), std::uint64_t(d.n))];
+  std::fill_n(tokens, length, blank);
+  for (int i = 0, at = 0; i < d.n; ++i, ++at) {
+    at += blanks[size_t(i)];
+    tokens[at] = labels[length - d.n + i] = int(d.stream.below(std::uint64_t(i), std::uint64_t(blank)));
+  }
+  tokens[length - d.n - 1] = d.V - 1;
+}
+
 void write_bigrams(const Drawn &d, int *tokens, int *labels) {
   const int L = d.settings.integer("context");
   const std::uint64_t n = std::uint64_t(d.n);
@@ -140,6 +153,17 @@ void write_zoology(const Drawn &d, int *tokens, int *labels) {
   std::copy(text.answers.begin(), text.answers.end(), labels);
 }
 
+NoisyRecallShape noisy_recall_shape(const Params &settings) {
+  return {settings.integer("pairs"), settings.integer("vocabulary"), settings.integer("noise_tokens"),
+          settings.real("noise")};
+}
+
+void write_noisy_recall(const Drawn &d, int *tokens, int *labels) {
+  const RecallText text = noisy_recall_text(noisy_recall_shape(d.settings), d.streams);
+  std::copy_n(text.tokens.begin(), text_length(d.settings), tokens);
+  std::copy_n(text.answers.begin(), text_length(d.settings), labels);
+}
+
 void write_trees(const Drawn &d, int *tokens, int *labels) {
   const int nodes = d.settings.integer("elements");
   std::vector<int> trees[2];
@@ -187,6 +211,8 @@ int text_length(const Params &settings) {
   if (task == "mqar") return settings.integer("length") ? settings.integer("length") : 3 * n + 1;
   if (task == "zoology") return zoology_text(settings).length;
   if (task == "copy") return 2 * n + 1;
+  if (task == "selective_copy") return settings.integer("length") ? settings.integer("length") : 2 * n + 1;
+  if (task == "noisy_recall") return 2 * n - 1; // the value of the last key is asked, not shown
   if (task == "swaps" || task == "words") return n;
   if (task == "text") return settings.integer("context");
   return task == "trees" ? settings.integer("elements") : 2 * settings.integer("context") + 1;
@@ -199,6 +225,8 @@ double chance(const Params &trained) {
   const std::string &task = settings.text("task");
   if (task == "trees") return 0.5;
   if (task == "words") return 1.0 / double(group_named(settings.text("group")).elements.size());
+  if (task == "selective_copy") return 1.0 / (settings.integer("vocabulary") - 2);
+  if (task == "noisy_recall") return 1.0 / noisy_recall_shape(settings).values();
   return 1 / settings.real(task == "copy" || task == "text" ? "vocabulary" : task == "swaps" ? "elements" : "pairs");
 }
 
@@ -226,6 +254,9 @@ void check_texts(const Params &settings) {
     usage_error("train: unseen keys come from the upper half of the vocabulary without the separator, which has too "
                 "few tokens for the pairs");
   if (task == "zoology") check_recall_text(zoology_text(settings), "train: zoology");
+  if (task == "noisy_recall") check_noisy_recall_text(noisy_recall_shape(settings), "train: noisy_recall");
+  if (task == "selective_copy" && text_length(settings) < 2 * settings.integer("pairs") + 1)
+    usage_error("train: length must leave room for the words, the separator and the copy, 2 n + 1 tokens");
   if (task == "trees" && (n % 2 || n > V))
     usage_error("train: task=trees needs an even number of nodes, and a vocabulary with a token for each node");
   if (task == "swaps" && std::max(n, n * (n - 1) / 2) > V)
@@ -262,14 +293,16 @@ Texts make_texts(const Params &trained, std::uint64_t seed, const std::string &u
   texts.tokens.assign(size_t(texts.count) * size_t(texts.length), 0);
   texts.labels.assign(texts.tokens.size(), -1);
   const std::string &task = settings.text("task");
-  const auto write = task == "mqar"      ? write_mqar
-                     : task == "zoology" ? write_zoology
-                     : task == "copy"    ? write_copy
-                     : task == "bigrams" ? write_bigrams
-                     : task == "swaps"   ? write_swaps
-                     : task == "text"    ? write_text
-                     : task == "words"   ? write_words
-                                         : write_trees;
+  const auto write = task == "mqar"             ? write_mqar
+                     : task == "zoology"        ? write_zoology
+                     : task == "noisy_recall"   ? write_noisy_recall
+                     : task == "copy"           ? write_copy
+                     : task == "selective_copy" ? write_selective_copy
+                     : task == "bigrams"        ? write_bigrams
+                     : task == "swaps"          ? write_swaps
+                     : task == "text"           ? write_text
+                     : task == "words"          ? write_words
+                                                : write_trees;
   for (int i = 0; i < texts.count; ++i) {
     const std::uint64_t text = number * std::uint64_t(texts.count) + std::uint64_t(i);
     const std::string name = "train/texts/" + use;

@@ -17,7 +17,13 @@ struct Texts {
 ///   mqar     k1 v1 ... kn vn SEP, then the n keys in random order; the answer to each key is its value (004 §5.2).
 ///            Longer texts have filler before SEP
 ///   zoology  recall as zoology generates it (numerics/recall_texts.hpp), in texts of `length` tokens
+///   noisy_recall
+///            n pairs of a key and its value or of noise as MAD generates them (numerics/recall_texts.hpp), without the
+///            last value; the answer at a key that occurred before is its value
 ///   copy     x1 ... xn SEP x1 ... xn; from SEP on the answer is the next token, except at the end
+///   selective_copy
+///            n words among blanks, SEP, n blanks, in `length` tokens. The answers at the last n blanks are the words in
+///            their order (MAD, arXiv 2403.17844). Words are tokens below V - 2, which is the blank
 ///   bigrams  u1 r1 ... uL rL u with L = `context`: every u is one of n cues, and the text assigns one response r to
 ///            each cue. An answer is asked at every cue that occurred before, and is the cue's response. Held-out texts
 ///            ask only at the last u, which always occurred before (003 §6)
@@ -36,7 +42,7 @@ Texts make_texts(const Params &settings, std::uint64_t seed, const std::string &
 int text_length(const Params &settings);
 int held_out_length(const Params &settings);
 /// Accuracy of a random guess in held-out texts: 1/2 for trees, else 1 over the number of answers to choose from (the
-/// elements, the group's elements, the vocabulary, or the text's pairs).
+/// elements, the group's elements, the words, values or tokens of the vocabulary, or the text's pairs).
 double chance(const Params &settings);
 /// Usage error if no texts have these settings, for example because the vocabulary is too small.
 void check_texts(const Params &settings);

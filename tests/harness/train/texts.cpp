@@ -269,6 +269,96 @@ BOOST_AUTO_TEST_CASE(zoology_asks_every_key_once_among_random_tokens) {
   BOOST_CHECK_THROW(check_texts(of({{"task", "zoology"}, {"pairs", "4"}, {"length", "15"}})), Error);
 }
 
+/// 4 pairs of 2 x 2 keys: neither token of a key alone determines the value, and the second one asks.
+BOOST_AUTO_TEST_CASE(zoology_composes_keys_of_two_tokens) {
+  const Params p = of({{"task", "zoology"},
+                       {"key_length", "2"},
+                       {"pairs", "4"},
+                       {"vocabulary", "60"},
+                       {"length", "30"},
+                       {"batch", "30"}});
+  const Texts texts = make_texts(p, 1, "train", 0);
+  BOOST_TEST((texts.length == 30 && chance(p) == 0.25));
+  for (int i = 0; i < texts.count; ++i) {
+    const int *x = &texts.tokens[size_t(i) * 30], *y = &texts.labels[size_t(i) * 30];
+    std::map<std::pair<int, int>, int> value;
+    std::map<int, std::set<int>> first, second;
+    for (int t = 0; t < 12; t += 3) {
+      BOOST_TEST((x[t] < 20 && x[t + 1] >= 20 && x[t + 1] < 40 && x[t + 2] >= 40));
+      value[{x[t], x[t + 1]}] = x[t + 2];
+      first[x[t]].insert(x[t + 2]), second[x[t + 1]].insert(x[t + 2]);
+    }
+    BOOST_TEST((value.size() == 4u && first.size() == 2u && second.size() == 2u));
+    for (const auto *half : {&first, &second})
+      for (const auto &[token, values] : *half) BOOST_TEST(values.size() == 2u);
+    int asked = 0;
+    for (int t = 0; t < 30; ++t) {
+      if (y[t] < 0) continue;
+      BOOST_TEST(y[t] == value.at({x[t - 1], x[t]}));
+      ++asked;
+    }
+    BOOST_TEST(asked == 4);
+  }
+}
+
+/// 6 pairs of 3 keys, 3 values and 4 noise tokens. In a text such as 0 4 7 9 2 3 0 4 2 3 0 the third and the last key, 0,
+/// ask for 4, and the second 2 asks for 3.
+BOOST_AUTO_TEST_CASE(noisy_recall_asks_keys_that_occurred_before) {
+  const Params p = of({{"task", "noisy_recall"},
+                       {"pairs", "6"},
+                       {"vocabulary", "10"},
+                       {"noise_tokens", "4"},
+                       {"noise", "0.4"},
+                       {"batch", "200"}});
+  BOOST_TEST((text_length(p) == 11 && chance(p) == 1.0 / 3));
+  const Texts texts = make_texts(p, 1, "train", 0);
+  int noise = 0;
+  for (int i = 0; i < texts.count; ++i) {
+    const int *x = &texts.tokens[size_t(i) * 11], *y = &texts.labels[size_t(i) * 11];
+    std::map<int, int> value;
+    for (int t = 0; t < 11; t += 2) {
+      if (t < 10) BOOST_TEST(y[t + 1] == -1);
+      if (x[t] >= 6) {
+        BOOST_TEST((t < 10 && x[t + 1] >= 6 && y[t] == -1));
+        ++noise;
+      } else {
+        BOOST_TEST(y[t] == (value.count(x[t]) ? value[x[t]] : -1));
+        if (t < 10) BOOST_TEST((x[t + 1] >= 3 && value.emplace(x[t], x[t + 1]).first->second == x[t + 1]));
+      }
+    }
+    BOOST_TEST((x[10] < 3 && y[10] >= 3 && y[10] < 6));
+  }
+  BOOST_TEST(std::abs(noise - 0.4 * 4 * 200) < 5 * std::sqrt(0.4 * 0.6 * 4 * 200)); // one of the first five is no noise
+  BOOST_TEST(make_texts(p, 1, "train", 0).tokens == texts.tokens);
+  BOOST_TEST(make_texts(p, 1, "evaluate", 0).tokens != texts.tokens);
+  BOOST_CHECK_THROW(check_texts(of({{"task", "noisy_recall"}, {"vocabulary", "17"}})), Error);
+  BOOST_CHECK_THROW(check_texts(of({{"task", "noisy_recall"}, {"noise_tokens", "0"}})), Error);
+  BOOST_CHECK_THROW(check_texts(of({{"task", "noisy_recall"}, {"pairs", "2"}})), Error);
+}
+
+/// 2 words in 9 tokens, as in 6 6 3 6 0 7 6 6 with words 3 and 0, blank 6 and separator 7, which asks for 3 and 0.
+BOOST_AUTO_TEST_CASE(selective_copy_asks_for_the_words_in_order) {
+  const Params p =
+      of({{"task", "selective_copy"}, {"pairs", "2"}, {"vocabulary", "8"}, {"length", "9"}, {"batch", "400"}});
+  BOOST_TEST((text_length(p) == 9 && chance(p) == 1.0 / 6));
+  BOOST_TEST(text_length(of({{"task", "selective_copy"}, {"pairs", "5"}})) == 11);
+  const Texts texts = make_texts(p, 1, "train", 0);
+  int before_first = 0;
+  for (int i = 0; i < texts.count; ++i) {
+    const int *x = &texts.tokens[size_t(i) * 9], *y = &texts.labels[size_t(i) * 9];
+    std::vector<int> words;
+    for (int t = 0; t < 6; ++t) {
+      BOOST_TEST((x[t] <= 6 && y[t] == -1));
+      if (x[t] < 6) words.push_back(x[t]);
+      before_first += words.empty();
+    }
+    BOOST_TEST_REQUIRE(words.size() == 2u);
+    BOOST_TEST((x[5] < 6 && x[6] == 7 && y[6] == -1 && x[7] == 6 && x[8] == 6 && y[7] == words[0] && y[8] == words[1]));
+  }
+  BOOST_TEST(std::abs(before_first - 800) < 5 * std::sqrt(400)); // each of the 4 blanks with probability 1/2
+  BOOST_CHECK_THROW(check_texts(of({{"task", "selective_copy"}, {"pairs", "4"}, {"length", "8"}})), Error);
+}
+
 BOOST_AUTO_TEST_CASE(words_ask_for_the_product_so_far) {
   // Z3's elements in order rotate by 0, 1 and 2 places, so products are sums modulo 3.
   const Params p = of({{"task", "words"}, {"group", "Z3"}, {"pairs", "12"}, {"batch", "5"}, {"held_out_pairs", "40"}});
