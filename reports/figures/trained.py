@@ -120,7 +120,10 @@ def sized(experiments: list[TrainedExperiment]) -> dict[str, list[Sized]]:
             if state is None or not math.isfinite(row.mean):
                 continue
             settings = row.runs[0].settings
-            texts = style.params_text({n: settings[n] for n in ("task", "length", "pairs") if settings.get(n)})
+            names = [n for n in ("task", "length", "pairs") if settings.get(n)]
+            if settings.get("key_length", 1) != 1:
+                names.append("key_length")
+            texts = style.params_text({n: settings[n] for n in names})
             mine = best.setdefault(texts, {})
             other = mine.setdefault((row.mixer, state), row)
             mine[row.mixer, state] = max(other, row, key=lambda r: r.mean)

@@ -63,6 +63,13 @@ class States(unittest.TestCase):
         self.assertEqual(list(axes.get_lines()[-1].get_xdata()), [64, 128, 256])  # the front leaves vla at 128 out
         self.assertIn("pairs = 4", texts)
 
+    def test_keys_of_two_tokens_have_a_panel_of_their_own(self):
+        models = [model(m, 0.1, 1, 0.5, state, width=state, key_length=tokens)
+                  for tokens in (1.0, 2.0) for m in ("linear", "vla") for state in (64.0, 128.0)]  # fmt: skip
+        one, two = trained.sized(experiments(models))
+        self.assertNotIn("key_length", one)
+        self.assertIn("key_length = 2", two)
+
     def test_models_of_one_size_have_no_figure(self):
         self.assertIsNone(trained.against_state(experiments([model("linear", 0.1, 1, 0.4, 64.0), model("vla", 0.1, 1, 0.5, 64.0)])))
         self.assertIsNone(trained.against_state(experiments([model("linear", 0.1, 1, 0.4)])))
