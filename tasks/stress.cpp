@@ -2,7 +2,7 @@
 // Stress test of state exchange (000 §3.2, Fig 5) without training: d, 2d, 4d, ... keys at one width. It shows the
 // difference between the linear similarity and rounding.
 //
-// After the writes, the steps are those of the task swap, k = k_i - k_j and v = 0, and one random key is asked for at
+// After the writes, the steps are as in the task swap, k = k_i - k_j and v = 0, and one random key is asked for at
 // every swap. Level l of the batch has n = d 2^l keys; all levels have the same T, so that levels with fewer keys see
 // more swaps:
 //   level   n     t = 1 ... n        t = n+1 ... T            scored
@@ -48,7 +48,7 @@ Problem generate(const Params &p, std::uint64_t seed) {
   problem.scored.assign(T, 1);
   std::fill_n(problem.scored.begin(), most, 0);
   fill_gates(s, p);
-  // all levels share the first candidates; those that a level does not use are never chosen
+  // all levels share the first candidates; candidates that a level does not use are never chosen
   std::vector<double> values = Stream(seed, "stress/values").normals(size_t(most) * dv);
   normalise_rows(values, dv);
   for (int level = 0; level < levels; ++level) {

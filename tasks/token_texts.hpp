@@ -9,7 +9,7 @@
 namespace recollect::tasks {
 
 /// A problem whose q, k, v and targets are zeros and whose steps have no answer yet. The candidates of every text are
-/// the rows of `embeddings`; the gates are those of the task's parameters. All texts are scored where they have an
+/// the rows of `embeddings`; the gates follow from the task's parameters. All texts are scored where they have an
 /// answer.
 inline Problem text_problem(const Shape &shape, const std::vector<double> &embeddings, const Params &p) {
   const size_t steps = shape.heads() * size_t(shape.T);

@@ -9,7 +9,7 @@
 //   v,q         v1   k2   v2   k2   f    k1   f
 //   o  ->                      v2        v1          <- scored at the step of the query
 //
-// The texts are those of harness/numerics/recall_texts.hpp: power law, updates > 0 (forgetting MQAR), key_tokens = 2
+// The texts come from harness/numerics/recall_texts.hpp: power law, updates > 0 (forgetting MQAR), key_tokens = 2
 // (compositional MQAR). With keys of two tokens, k and q are sums of two tokens, in which the odd channels of the
 // earlier token are negated. So keys in one row or column of the grid have inner product 1/2, and the g^2 keys have
 // rank 2 g - 1. Decoding chooses among the whole vocabulary.

@@ -3,7 +3,7 @@
 //
 //   o_t = W_V^T ((W_G q_t) * silu(W_K q_t)) = sum_i v_i (w_i . q_t) silu(k_i . q_t)   over all T rows i
 //
-// The rows of w are those of W_G. Not causal: k, v and w are weights, not context. There is no other state. Cost per
+// The rows of w are the rows of W_G. Not causal: k, v and w are weights, not context. There is no other state. Cost per
 // token: 2 T (2 Dk + Dv) flops, T exponentials.
 #include "variants/kernels/attention/persistent.hpp"
 #include "variants/kernels/common/elementwise.hpp"

@@ -79,8 +79,8 @@ template <class Real> void recurrent(const Call<Real> &call) {
             Kernel{basis, bandwidth_param(call), Real(call.params.real("ridge"))});
 }
 
-/// Rows [B,H,T,Dk] minus the head's first key. Without this, logits |q|^2 + |k|^2 - 2 q.k lose digits if all rows are
-/// far from the origin.
+/// Rows [B,H,T,Dk] minus the head's first key. If nothing were subtracted, logits |q|^2 + |k|^2 - 2 q.k would lose
+/// digits where all rows are far from the origin.
 template <class Real> Array<Real> centred(const Call<Real> &call, const Array<Real> &rows) {
   const Array<Real> out = allocate(call, rows.extent(0)), k = call.k;
   const size_t width = size_t(call.shape.Dk), head = width * call.shape.T;

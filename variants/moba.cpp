@@ -7,8 +7,8 @@
 //
 // G_t contains the block of step t, and the topk - 1 complete earlier blocks with the largest scores. The block of step
 // t is read causally and has no score, because its mean would need later keys; Eq 25-27 do not say what happens to this
-// block. Of blocks with equal scores the earlier wins (blocks.hpp). The choice of blocks is discontinuous: if two
-// scores are nearly equal, rounding decides. Gradients hold the choice fixed. No finite state. Cost of token t:
+// block. If blocks have equal scores, the earlier block wins (blocks.hpp). The choice of blocks is discontinuous: if
+// two scores are nearly equal, rounding decides. Gradients hold the choice fixed. No finite state. Cost of token t:
 // recurrent 2 t^2 / block Dk; parallel 2 Dk t / block + 2 topk block (Dk + Dv) flops.
 #include "variants/kernels/attention/chosen_backward.hpp"
 #include "variants/kernels/attention/similarity.hpp"
@@ -17,7 +17,7 @@
 namespace recollect::variants {
 namespace {
 
-/// The definition: computes the logits of all earlier keys; those outside the chosen blocks are minus infinity.
+/// The definition: computes the logits of all earlier keys; logits outside the chosen blocks are minus infinity.
 template <class Real> struct ChosenBlocks {
   Real scale;
   int topk;

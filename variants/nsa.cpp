@@ -6,7 +6,7 @@
 //   A(rows) = sum_i softmax(scale q_t . k_i) v_i over the rows up to t, 0 if there are none
 //
 // The selected blocks are the first block, the block of t, the block before it, and the topk - 3 others whose mean key
-// has the largest inner product with q_t. Of blocks with equal scores the earlier wins. The choice of blocks is
+// has the largest inner product with q_t. If blocks have equal scores, the earlier block wins. The choice of blocks is
 // discontinuous: if two scores are nearly equal, rounding decides. Gradients hold the choice fixed. No finite state.
 // Cost of token t: 2 (t / block + topk block + window) (Dk + Dv) flops.
 #include "variants/kernels/attention/attention.hpp"

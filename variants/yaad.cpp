@@ -7,7 +7,7 @@
 //   o_t = S_t q_t
 //
 // Signs are taken per channel, so the length of the step jumps at the threshold, from delta to at most delta sqrt(Dv).
-// If |e_t| is near delta_t, rounding decides between the two cases; gradients are those of the case that was chosen.
+// If |e_t| is near delta_t, rounding decides between the two cases; gradients belong to the case that was chosen.
 // State: Dv x Dk. Cost per token: 7 Dv Dk flops.
 #include "variants/kernels/online/matrix_memory.hpp"
 
@@ -21,7 +21,7 @@ template <class Real> struct ClippedLoss {
     return (x > 0 ? Real(1) : x < 0 ? Real(-1) : Real(0)) + (x - x);
   }
   KOKKOS_FUNCTION bool is_long(const Team &team, const Head<Real> &h, int t, const Real *e) const {
-    const Real most = threshold(h, t); // errors are divided by it, so that squares stay in range
+    const Real most = threshold(h, t); // errors are divided by `most`, so that squares stay in range
     return total<Real>(team, h.Dv, [=](int i) { return e[i] / most * (e[i] / most); }) > 1;
   }
 

@@ -17,14 +17,14 @@ struct BenchResult {
   // (differs from its definition, or is faster than the machine can be) | "failed". In an ok row, `reason` is a remark:
   // how a peer differs, that its tuning was cut short, that arrays were converted.
   std::string status = "ok", reason;
-  std::string method; // how it was timed: Stopwatch::method
+  std::string method; // how the pass was timed (Stopwatch::method)
   std::vector<double> seconds;
   Timing timing;
   double clock = 1;       // median of the samples' clocks, relative to the default clock (sampling.hpp)
   size_t discarded = 0;   // samples discarded because the clock was slow
   bool kept_slow = false; // the clock stayed slow, so its samples were kept
   std::string stopped_by; // Sampling::stopped_by
-  double bytes = 0;       // of inputs, outputs, both states and (backward) their gradients, each moved once
+  double bytes = 0;       // bytes of inputs, outputs, both states and (backward) their gradients, each moved once
   double flops = 0;       // operations of the definition, from the layer's descriptor; 0 for a backward pass
   double limit = 0;       // seconds at the ceilings for `bytes` or for `flops`, whichever is longer; 0: no ceilings
   std::string bound;      // "bytes" or "flops": which takes longer

@@ -20,7 +20,7 @@ bool all_finite(const std::vector<double> &values) {
   return first_in_pieces(values.size(), bad, cost_of_copies) == values.size();
 }
 
-/// The inputs that the layer takes. Their gradients are always computed, even those that the caller does not ask for.
+/// The inputs that the layer takes. Their gradients are always computed, even if the caller does not ask for them.
 std::vector<Tensor> taken(const Variant &variant) {
   std::vector<Tensor> all{Tensor::q, Tensor::k, Tensor::v};
   for (const Input &input : variant.inputs) all.push_back(input.tensor());

@@ -13,8 +13,8 @@ std::string backward_form(const Variant &variant);
 Sequence backward(const Variant &variant, const Sequence &sequence, const Run &run, const OutputWeights &weights);
 
 /// The gradient from the form's backward pass if it has one and all its numbers are finite, else from gradient(). Usage
-/// error for an approximate form without a backward pass, because the definition's gradients are not those of its
-/// outputs.
+/// error for an approximate form without a backward pass, because the definition's gradients are not the gradients of
+/// this form's outputs.
 Sequence gradient_by(const Variant &variant, const Sequence &sequence, const Run &run, const OutputWeights &weights);
 
 /// A prepared backward pass. It corresponds to Job, which is a prepared forward pass.

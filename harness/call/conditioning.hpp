@@ -9,8 +9,8 @@
 // at most about n eps kappa, in units of the largest |o|.
 //
 // If a layer solves with a matrix made from its inputs, such as a Gram matrix, rounding changes each element of this
-// matrix separately. No change of the inputs can do that, so the response to such changes is added
-// (Variant::solved_condition).
+// matrix separately. A change of the inputs cannot do that, so the response to separate changes of the elements is
+// added (Variant::solved_condition).
 #pragma once
 #include "harness/call/forward.hpp"
 #include "harness/numerics/linalg.hpp"

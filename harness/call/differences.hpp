@@ -17,7 +17,8 @@ struct Slope {
 };
 
 /// One slope per non-empty tensor of `candidate`, measured on the float64 definition. Entries of the direction are
-/// proportional to the tensor's numbers, so zeros stay 0. Not for the initial state: some layers count steps in it.
+/// proportional to the tensor's numbers, so zeros stay 0. The initial state has no slope, because some layers count
+/// steps in it.
 std::vector<Slope> slopes(const Variant &variant, const Sequence &sequence, const Params &params,
                           const OutputWeights &weights, const Sequence &candidate, std::uint64_t seed = 1);
 

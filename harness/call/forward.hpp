@@ -47,8 +47,8 @@ void refuse_math(Real real, Math math);
 /// Like refuse_math(); also an input error if the device does not support that precision.
 void require_math(Real real, Math math);
 
-/// Bytes of inputs, outputs and states of one pass, on the host (float64) plus on the device (`real`). Not included: a
-/// form's workspace, and float32 copies for a form without a 16-bit kernel.
+/// Bytes of inputs, outputs and states of one pass, on the host (float64) plus on the device (`real`). A form's
+/// workspace is not included, nor are float32 copies for a form without a 16-bit kernel.
 std::uint64_t memory_needed(const Variant &variant, const Shape &shape, const Params &params, Real real);
 /// Why a pass does not fit into memory; "" if it does. Checks the bytes on host and device together (over_memory in
 /// memory.hpp), then those on the device (over_device_memory).

@@ -57,7 +57,7 @@ const Sequence &sequence_in(const LayerInputs &inputs, size_t text, Sequence &cu
 OutputWeights weights_of(const LayerInputs &inputs, size_t text);
 const OutputWeights &weights_in(const LayerInputs &inputs, size_t text, OutputWeights &cut);
 
-/// Adjoint of sharing heads, [B,H,size] -> [B,heads,size]: head j of the result is the sum of those of the H heads that
+/// Adjoint of sharing heads, [B,H,size] -> [B,heads,size]: head j of the result is the sum of the heads (of the H) that
 /// share head j.
 std::vector<double> summed_over_sharing(std::vector<double> all, size_t B, size_t heads, size_t H, bool interleaved);
 
@@ -85,8 +85,8 @@ struct Sharing {
 void check_results(const UsersArrays &results, const UsersArrays &user, const LayerInputs &inputs,
                    const Variant &variant, const Convention &convention);
 
-/// Converts a layer's inputs to a user's arrays in this convention. Not exact where a raw gate would exceed 30 in
-/// absolute value. States are [B or N,H,rows,columns]. Parameters of gates are drawn at random.
+/// Converts a layer's inputs to a user's arrays in this convention. The conversion is not exact where a raw gate would
+/// exceed 30 in absolute value. States are [B or N,H,rows,columns]. Parameters of gates are drawn at random.
 UsersArrays in_convention(const Sequence &inputs, const OutputWeights &weights, const StateShape &state,
                           const Convention &convention, const Sharing &sharing, std::uint64_t seed);
 

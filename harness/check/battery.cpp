@@ -71,7 +71,7 @@ struct Asked {
   Shape shape;
   Recipe recipe;
   bool state = false;
-  std::string label = ""; // in the case's name, in place of the recipe's label
+  std::string label = ""; // label in the case's name, in place of the recipe's label
   std::string also = "";  // added to BatteryCase::why
 };
 
@@ -210,7 +210,7 @@ private:
     if (a.state) drawn.inputs.state = plausible_state(variant_, a.shape, params_, seed);
     push(called, why(a, drawn.toned_down), well, std::move(drawn.inputs), seed);
     if (!a.state || in_range(outputs_of(cases_.back().problem))) return true;
-    cases_.pop_back(); // no initial state keeps the outputs in the range of the type
+    cases_.pop_back(); // with the initial state, outputs exceed the range of the type
     return false;
   }
 

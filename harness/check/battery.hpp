@@ -14,8 +14,8 @@ namespace recollect {
 
 /// One case of the battery. Its inputs are exact in `precision`.
 struct BatteryCase {
-  std::string name;      // T130-gates01-S0; also the stem of its file
-  std::string why;       // its purpose, and what was changed because the layer does not support it
+  std::string name;      // such as T130-gates01-S0; also the stem of the case's file
+  std::string why;       // the case's purpose, and what was changed because the layer does not support it
   bool well_conditioned; // unit keys and moderate gates: unstable forms are judged on such cases only
   CheckCase problem;
 };

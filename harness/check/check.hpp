@@ -15,7 +15,7 @@ namespace recollect {
 class Reference {
 public:
   explicit Reference(CheckCase problem, int chunk = 64);
-  /// For results in arrays that are not the layer's own; `noise` gives the noise of these arrays.
+  /// This constructor is for results in arrays that are not the layer's own; `noise` gives the noise of these arrays.
   Reference(std::shared_ptr<const CheckCase> problem, PartList results, std::function<Noise(Precision)> noise);
   const CheckCase &problem() const { return *problem_; }
   std::shared_ptr<const CheckCase> shared_problem() const { return problem_; }
@@ -47,7 +47,7 @@ struct Checked {
   Judgement judgement = Judgement::undecided;
   std::string reason;                         // if undecided: what could not be decided and why
   std::vector<Judged> parts;                  // in the order of the reference
-  PartNames names;                            // of the parts in `parts` and in `not_checked`
+  PartNames names;                            // names of the parts in `parts` and in `not_checked`
   std::vector<std::string> not_checked;       // parts of the reference that the candidate lacks
   std::vector<std::string> inexact;           // the user's arrays whose types cannot represent their numbers
   std::vector<std::array<double, 3>> by_step; // worst error of o in ranges of doubling length: first step, end, error

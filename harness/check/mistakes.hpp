@@ -18,7 +18,7 @@ struct Made {
 /// Inputs as a kernel with the mistake reads them.
 struct Misread {
   std::string what;
-  std::function<Sequence()> inputs; // as misread, in the given shapes
+  std::function<Sequence()> inputs; // the inputs as misread, in the given shapes
   /// The chain rule: turns the gradient with respect to the misread inputs into the gradient with respect to the given
   /// inputs. Null: the identity.
   std::function<void(Sequence &gradient)> chain = nullptr;
@@ -29,7 +29,7 @@ struct Misread {
 struct Mistake {
   std::string name;                 // file stem, set by the registry
   std::string what;                 // in one sentence
-  std::string shows;                // its symptoms, and the inputs that show it
+  std::string shows;                // the mistake's symptoms, and the inputs that show the mistake
   std::vector<std::string> reports; // public reports: "vllm #22034"
   std::function<std::vector<Misread>(const CheckCase &)> misread;
   /// `right`: the definition's results.
@@ -37,8 +37,8 @@ struct Mistake {
 };
 
 /// All ways to make the mistake. Mistake::make returns them itself. A misreading gives three ways: both passes misread,
-/// so the gradients are those of the wrong outputs; only the forward pass misreads; or only the backward pass does. The
-/// result refers to the arguments.
+/// so that the gradients belong to the wrong outputs; only the forward pass misreads; or only the backward pass
+/// misreads. The result refers to the arguments.
 std::vector<Made> ways_to_make(const Mistake &mistake, const CheckCase &problem, const PartList &right);
 /// All parts that the problem asks for. Parts that the mistake does not change are the definition's.
 PartList results_of(const Made &made, const CheckCase &problem, const PartList &right);

@@ -189,8 +189,9 @@ void add_squares(Numbers &sums, const Part &a, const Part &b, bool all, size_t f
   });
 }
 
-/// The terms of a gradient may cancel, for instance those of dq where softmax sees only one key. The rounding errors of
-/// the terms do not cancel. This function adds them to the noise, from estimates of the size of the terms:
+/// The terms of a gradient may cancel: for instance, the terms of dq cancel where softmax sees only one key. The
+/// rounding errors of the terms do not cancel. This function adds them to the noise, from estimates of the size of the
+/// terms:
 /// - A number x_t of step t scales a contribution to o_t, so the terms of its gradient have the size of do_t o_t / x_t.
 /// - dq_t has further terms: do_t v_t and do_t o_t, the parts of the score's gradient, times the largest key seen. The
 ///   term of dk_t is do_t v_t times q_t.
@@ -326,7 +327,7 @@ Noise noise_of(const CheckCase &problem, const PartList &definition, const std::
     const Part &part = definition[p];
     const double least = underflow(part, precision);
     const Precision written = problem.types.written(part.name, precision);
-    Numbers solved(part.heads), bound(part.heads); // per head: error of solves; (n eps kappa)^2
+    Numbers solved(part.heads), bound(part.heads); // for each head, solved: error of solves, bound: (n eps kappa)^2
     for (size_t head = 0; head < part.heads; ++head) {
       // Elimination rounds each element Dk times. A backward pass solves twice.
       const double passes = part.name[0] == 'd' ? 2 : 1;

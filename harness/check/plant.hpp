@@ -19,7 +19,7 @@ struct Planted {
   bool refused;                   // by judge()
   std::vector<bool> caught;       // by criteria_in_use()
   std::vector<std::string> named; // mistakes in the diagnosis
-  bool named_right() const;       // whether they include the planted one
+  bool named_right() const;       // whether `named` includes the planted mistake
 };
 
 /// Layers of every family. They are used if no layer is named.

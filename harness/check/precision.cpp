@@ -12,7 +12,7 @@ namespace {
 
 struct Format {
   const char *name;
-  int digits;      // of the significand, the leading one included
+  int digits;      // digits of the significand, the leading one included
   int least, most; // exponents of the smallest normal number and of the largest number
 };
 const Format &format_of(Precision precision) {

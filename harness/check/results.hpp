@@ -15,7 +15,7 @@ struct CheckCase {
   Sequence given;         // inputs; without a `state` the layer starts from its own initial state
   OutputWeights weights;  // do and dstate; no gradients without do
   bool log_gates = false; // gradients of alpha and lambda are with respect to their logarithms
-  ArrayTypes types = {};  // of arrays that are not in the type of the computation
+  ArrayTypes types = {};  // types of arrays that are not in the type of the computation
   bool wants_gradient() const { return !weights.o.empty(); }
 };
 

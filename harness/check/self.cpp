@@ -23,7 +23,7 @@ PartList computed(const CheckCase &problem, const Form &form, Real real, Math ma
 /// Why no kernel could store the correct result: names the first part of `found` whose reference exceeds the type's
 /// largest number. "" if there is none. States and gradients of gates are float32.
 std::string beyond_range(const PartList &reference, const PartList &found, Real real) {
-  if (real != Real::f16) return ""; // the other types have float32's range
+  if (real != Real::f16) return ""; // other types have at least the range of float32
   for (const char *name : {"o", "dq", "dk", "dv", "dw"}) {
     const Part *const right = find_part(reference, name);
     if (!right || !find_part(found, name)) continue;

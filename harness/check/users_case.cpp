@@ -61,7 +61,7 @@ std::string switch_that_fits(const Convention &convention, const std::function<v
   return "";
 }
 
-/// Runs `work` in the convention of the case. If it fails, the error names the switch with which it succeeds.
+/// Runs `work` in the convention of the case. If `work` fails, the error names the switch with which it succeeds.
 void in_convention_of(const UsersCase &problem, const std::function<void(const Convention &)> &work) {
   try {
     work(problem.convention);

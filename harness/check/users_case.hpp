@@ -42,11 +42,11 @@ LayerInputs layer_inputs(const UsersCase &problem);
 CheckCase case_of(const UsersCase &problem, const LayerInputs &inputs, size_t text);
 
 struct Candidate {
-  UsersArrays in_file; // the results that it contains
-  std::vector<std::string>
-      ignored; // gradients that it contains but the case does not ask for, by their names in the file
+  UsersArrays in_file; // the results that the file contains
+  // Names in the file of gradients that the case does not ask for.
+  std::vector<std::string> ignored;
 };
-/// Input error for an array with an unknown name. `inputs` are those of the case.
+/// Input error for an array with an unknown name. `inputs` are the inputs of the case.
 Candidate read_candidate(const std::string &path, const UsersCase &problem, const LayerInputs &inputs);
 
 /// An array, its name in the file, and its type there.

@@ -28,7 +28,7 @@ private:
   struct Group { // one text, or the parameters of gates
     std::string label;
     std::shared_ptr<const CheckCase> problem; // has only the shape for an empty text and for parameters
-    std::shared_ptr<Reference> layer;         // in the layer's arrays; null without steps
+    std::shared_ptr<Reference> layer;         // the reference in the layer's arrays; null if there are no steps
     std::shared_ptr<Reference> own;           // in the user's arrays
     const PartList &results() const { return own->results(); }
   };

@@ -15,7 +15,7 @@
 namespace recollect {
 namespace {
 
-constexpr int ticks = 5; // per `between`: a line comes after 4 to 5 ticks of silence
+constexpr int ticks = 5; // ticks per `between`: a line comes after 4 to 5 ticks of silence
 
 struct Beat {
   std::mutex mutex;
@@ -36,7 +36,7 @@ void say(const Beat &b, std::chrono::milliseconds tick) {
   const size_t room = terminal_width(STDERR_FILENO) - 1;
   const std::string text = b.what.substr(0, room > time.size() ? room - time.size() : 0) + time,
                     line = b.in_place ? "\r\033[K" + text : text + "\n";
-  if (::write(STDERR_FILENO, line.data(), line.size()) < 0) return; // nobody reads it: the work continues
+  if (::write(STDERR_FILENO, line.data(), line.size()) < 0) return; // nobody reads the line; the work continues
 }
 
 /// Counts timeouts of poll() instead of reading a clock, which may jump.

@@ -15,7 +15,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// The metrics in a task's table: its headline, or those asked for that it has.
+/// The metrics in a task's table: the task's headline, or the requested metrics that the task has.
 Names shown_metrics(const std::vector<const Ensemble *> &rows, const Names &asked) {
   if (asked.empty()) return {rows[0]->headline};
   Names shown;

@@ -27,7 +27,7 @@ std::string name_of_row(const Ensemble &e, const Swept &swept) {
   return name;
 }
 
-/// " n=16" for the task's swept parameters. Without the widths if these are chosen per layer.
+/// " n=16" for the task's swept parameters. The widths are left out if they are chosen per layer.
 std::string conditions(const Ensemble &e, const Swept &swept, const std::vector<std::string> &except) {
   std::string text;
   for (const auto &[name, value] : swept.of_task(e))

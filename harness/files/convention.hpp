@@ -73,7 +73,7 @@ const char *name_of(Strength strength);
 std::string text_of(const Scale &scale);
 
 /// The names that an array may have in files; files are written with the first. `array` is the layer's name of the
-/// array: q, beta, alpha, state (the initial state), final_state, o, or a gradient dq, ... Of the gradients, do and
+/// array: q, beta, alpha, state (the initial state), final_state, o, or a gradient dq, ... The gradients do and
 /// dfinal_state are inputs of a backward pass.
 std::vector<std::string> names_in_files(const std::string &array, const Convention &convention);
 

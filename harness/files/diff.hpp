@@ -9,7 +9,7 @@ struct Change {
   std::string kind; // "verdict" | "status" | "metric" | "time" | "gone" | "new"
   std::string what; // name of the claim, case or metric
   std::string before, after;
-  bool worse = false; // whether it is a change for the worse, as diff() defines below
+  bool worse = false; // whether the change is for the worse, as diff() defines below
 };
 
 struct Difference {

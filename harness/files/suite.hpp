@@ -73,7 +73,7 @@ struct Suite {
     Assignments parameters;
   };
   std::vector<UserPoint> points;
-  std::vector<Experiment> experiments, trainings; // [[run]] and [[train]]; the latter only set settings and seeds
+  std::vector<Experiment> experiments, trainings; // [[run]] and [[train]]; a [[train]] sets only settings and seeds
   std::vector<Statement> statements;
 };
 

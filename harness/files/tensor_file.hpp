@@ -15,7 +15,7 @@ struct Wanted {
   bool whole = false; // whole numbers, which may be stored as integers
 };
 
-/// Reads those of the `wanted` arrays that are in the file, and ignores the file's other arrays. The array of a .npy
+/// Reads the `wanted` arrays as far as they are in the file, and ignores the file's other arrays. The array of a .npy
 /// file has no name and is taken as the first wanted one. Input error if an array has the wrong rank or type or is too
 /// large, or if the file is damaged. If a library reads the format, it runs in a child process.
 Arrays read_arrays(const std::string &path, const std::vector<Wanted> &wanted);

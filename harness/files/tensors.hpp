@@ -24,7 +24,7 @@ std::vector<std::string> input_names(const Variant &variant, const Convention &c
 /// Names of a layer's results for these inputs: o, final_state, and the gradient of every given input.
 std::vector<std::string> result_names(const UsersArrays &inputs);
 
-/// Reads those of the named arrays that the file contains, and keeps the file's layout. A .npy file contains one array
+/// Reads the named arrays as far as the file contains them, and keeps the file's layout. A .npy file contains one array
 /// without a name, which gets the first of `names`. Input error if an array occurs under two names.
 UsersArrays read_users(const std::string &path, const std::vector<std::string> &names, const Convention &convention);
 /// Writes arrays as numbers of type `real`. They must already have the convention's layout.

@@ -11,7 +11,7 @@ struct Ensemble {
   std::string headline;                                   // the task's first metric
   std::string setting, chosen;                            // "tuned", "beta=0.5"
   std::map<std::string, std::string> of_task, of_variant; // name -> value as text, as planned
-  double chance = 0, ceiling = 0;                         // of the headline; NaN if unknown
+  double chance = 0, ceiling = 0;                         // chance and ceiling of the headline; NaN if unknown
   double state_bytes = 0;                                 // per head
   bool larger_is_better = false;                          // of the headline
   /// Metric -> seed -> value. NaN and Inf are values.

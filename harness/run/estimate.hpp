@@ -7,12 +7,13 @@
 namespace recollect {
 
 struct Estimate {
-  double seconds = 0; // of all cases in sequence
+  double seconds = 0; // for all cases in sequence
   size_t tried = 0;   // cases that were timed
 };
 
 /// Times cases from the lightest to the heaviest for up to `budget` seconds, and assumes time = a + b work for the
-/// others; work is the number of operations of the layer's definition. `time` runs a case and returns its seconds.
+/// remaining cases; work is the number of operations of the layer's definition. `time` runs a case and returns its
+/// seconds.
 Estimate estimate(const std::vector<const Case *> &cases, double budget,
                   const std::function<double(const Case &)> &time);
 

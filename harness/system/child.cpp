@@ -59,7 +59,7 @@ bool answer_with(int descriptor, int code, std::string_view text) {
   _exit(written ? 0 : 1);
 }
 
-/// A pipe, not a file in memory: ulimit -f limits those as well.
+/// A pipe, not a file in memory, because ulimit -f limits files in memory as well.
 class Pipe {
 public:
   Pipe() {

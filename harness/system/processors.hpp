@@ -4,8 +4,9 @@
 
 namespace recollect {
 
-/// The number of processors that this process may use, at least 1: those of the calling thread and, if OpenMP binds
-/// threads (OMP_PROC_BIND), those of all OpenMP places. Determined once per process, because it takes reading a file.
+/// The number of processors that this process may use, at least 1: the calling thread's processors and, if OpenMP binds
+/// threads (OMP_PROC_BIND), the processors of all OpenMP places. Determined once per process, because it takes reading
+/// a file.
 std::size_t processors();
 
 /// Lets the calling thread run on all processors(). A new thread inherits the processors of the thread that started it,

@@ -98,7 +98,7 @@ Sampled sampled(const Statement &s, const std::vector<const TrainedModel *> &mod
   return found;
 }
 
-/// The mean over seeds and its interval. No interval for two seeds: it would be very wide, or empty.
+/// The mean over seeds and its interval. Two seeds get no interval, because it would be very wide, or empty.
 void give_interval(Side &side, const std::vector<double> &seeds) {
   const Mean mean = mean_of(seeds);
   side.mean = mean.mean;

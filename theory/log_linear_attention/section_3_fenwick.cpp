@@ -75,7 +75,7 @@ Claim log_linear_weights_of_one() {
       return all;
     };
     const Vector layer = run("linear", s).o, sum = reads([](size_t, size_t) { return 1.0; });
-    double size = 0, query = 0; // of the largest term v k^T, and of the largest query
+    double size = 0, query = 0; // sizes of the largest term v k^T and of the largest query
     for (int t = 0; t < T; ++t) {
       size = std::max(size, std::sqrt(square(column(s.k, t, Dk)) * square(column(s.v, t, Dv))));
       query = std::max(query, std::sqrt(square(column(s.q, t, Dk))));

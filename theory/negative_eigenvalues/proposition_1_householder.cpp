@@ -86,7 +86,7 @@ Claim permutation_reflections() {
 }
 
 struct Eigenvalues {
-  double discriminant, smallest, largest; // of a 2 x 2 matrix; real parts where the discriminant is below 0
+  double discriminant, smallest, largest; // eigenvalues of a 2 x 2 matrix; real parts where the discriminant is below 0
 };
 Eigenvalues eigenvalues(const Dense &A) {
   const double half = trace(A) / 2, determinant = A(0, 0) * A(1, 1) - A(0, 1) * A(1, 0),

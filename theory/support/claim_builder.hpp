@@ -130,8 +130,8 @@ public:
   void draws(std::vector<std::string> tasks);
   /// The parameters that --point accepts, with their defaults. Claims of one family often share them.
   void takes(std::vector<ParamSpec> params, const std::vector<ParamSpec> &more = {});
-  /// The points of the suite, as changes of the defaults, and those of the full suite if they differ. Without this call
-  /// the only point is the defaults.
+  /// The points of the suite, as changes of the defaults, and the points of the full suite if they differ. If at() is
+  /// not called, the only point is the defaults.
   void at(std::vector<Changes> points);
   void at(std::vector<Changes> quick, std::vector<Changes> full);
   /// A measurement that comes first and does not depend on the point.

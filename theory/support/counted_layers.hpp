@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layers as templates on the number type. On a counting number (counted.hpp) they give their cost. Their reads are
-// compared with those of the registry's layers, to show that the counted algorithm is the layer's.
+// compared with the reads of the registry's layers, to show that the counted algorithm is the layer's.
 #pragma once
 #include "harness/core/types.hpp"
 #include "theory/support/counted.hpp"

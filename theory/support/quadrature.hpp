@@ -15,8 +15,8 @@ struct Integral {
   double value, error = 0;
 };
 
-/// Nodes with Kronrod's weights and, at every second node, those of the Gauss rule. An integrand is evaluated once; the
-/// difference of the two sums bounds the error of the finer one.
+/// Nodes with Kronrod's weights and, at every second node, the weights of the Gauss rule. An integrand is evaluated
+/// once; the difference of the two sums bounds the error of the finer one.
 struct Rule {
   std::vector<double> nodes, weights, coarse;
   Integral sum(const std::vector<Integral> &values) const {

@@ -96,7 +96,7 @@ Claim memory_grows() {
 const std::vector<ParamSpec> local_fit{integer_param("T", 16, 4, 128, "steps"),
                                        integer_param("Dk", 7, 1, 32, "key width"),
                                        integer_param("Dv", 3, 1, 32, "value width")};
-constexpr double ridge = 0.01; // on the slopes, so that the first prefixes have a solution
+constexpr double ridge = 0.01; // a ridge on the slopes, so that the first prefixes have a solution
 
 /// Eq 52-53 on every prefix, evaluated part by part.
 template <class N> struct LocalFits {

@@ -7,7 +7,7 @@
 namespace recollect::theory {
 namespace {
 Dense linear_memory(const Pairs &x) { return memory(run("linear", x.sequence()), x.sequence().shape); }
-/// The memory of linear attention, compared with that of least squares.
+/// The memory of linear attention, compared with the least-squares memory.
 Point optimal(const Pairs &x) {
   const Dense best = x.best();
   return exact_point(linear_memory(x).data, best.data, solved_units(x.K, best));

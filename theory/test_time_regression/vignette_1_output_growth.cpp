@@ -15,7 +15,7 @@ Vector squared_outputs(const std::string &variant, Data data, int t, Seed seed, 
   const auto draw = [&](const char *name) { return Stream(seed, name, t).normals(count * size, first * size); };
   const Vector keys = draw("003/growing keys"), values = data == Data::equal ? keys : draw("003/growing values");
   Sequence s = stored({int(count), 1, t, width, width}, keys, values);
-  s.alpha.assign(count * t, 0.95); // of the rival that has a gate
+  s.alpha.assign(count * t, 0.95); // the rival that has a gate
   const Variant &v = find_variant(variant);
   const Assignments set = variant == "rls" ? Assignments{{"ridge", "1e-9"}} : Assignments{};
   const Output out = forward(v, s, {"fast", Real::f64, 64, variant_params(v, set)});
@@ -127,7 +127,7 @@ struct Plane {
         s.k.push_back(std::sqrt(kappa) * (turned ? white[i] : white[i + 1]));
       }
       s.v = s.k, s.q.assign(s.k.size(), std::sqrt(0.5));
-      s.beta.assign(count * t, 0.1); // of the rival that erases
+      s.beta.assign(count * t, 0.1); // the rival that erases
       const Vector o = forward(find_variant(variant), s, {"fast", Real::f64, 64, {}}).o;
       for (size_t b = 0; b < count; ++b) {
         const double *y = &o[(b * t + t - 1) * 2];

@@ -69,7 +69,7 @@ struct Setting {
   }
 };
 
-/// The parameters of a claim: the widths, and those of beta, norm, cosine and alpha that it needs.
+/// The parameters of a claim: the widths and, as far as the claim needs them, beta, norm, cosine and alpha.
 inline std::vector<ParamSpec> write_params(const std::vector<ParamSpec> &more = {}) {
   std::vector<ParamSpec> all{integer_param("d", 8, 2, 256, "key width"), integer_param("dv", 4, 1, 256, "value width")};
   all.insert(all.end(), more.begin(), more.end());

@@ -64,7 +64,7 @@ double student_tail(double x, int nu) {
 /// P(v_l . o > v_i . o), the probability over N(0, I_dv) values that another value v_l has a larger product with the
 /// read o of item i. Let c be the weight of v_l in o, and u = (v_i - v_l) / sqrt 2. The difference v_i . o - v_l . o is
 /// distributed as (1 - c)|u|^2 + sqrt 2 sigma |u| g, with a normal g and sigma^2 = (1 + c)^2 / 2 + the squares of all
-/// other weights. |u|^2 is chi-square, so the sign of the difference is that of a Student variable.
+/// other weights. |u|^2 is chi-square, so the difference has the sign of a Student variable.
 struct Contest {
   double c, others; // the sum of the squares of the other weights
   double argument(double own) const { return (1 - c) / std::sqrt(2 * (own + others)); }
@@ -89,7 +89,7 @@ Mistakes pair_mistakes(int n, int d, int dv, const Protocol &protocol) {
       double wrong = 0, law = 0;
       const double pairs = double(n) * (n - 1);
       for (int i = 0; i < n; ++i) {
-        double squares = -1; // of all weights but the item's own, which is 1
+        double squares = -1; // sum of the squares of all weights but the item's own, which is 1
         for (int l = 0; l < n; ++l) squares += x.C(i, l) * x.C(i, l);
         for (int l = 0; l < n; ++l) {
           if (l == i) continue;

@@ -61,7 +61,7 @@ using Rivals = std::vector<std::pair<std::string, Recursion>>;
 void hold_to_recursion(const std::string &variant, const Items &x, const Recursion &law, const Rivals &rivals,
                        const std::string &label, const Protocol &protocol, Points &points) {
   const double expected = law.mean(x.from, x.to, x.n);
-  // Only those rivals that these items can distinguish from the law; the others are tested on other items.
+  // Only rivals that these items can distinguish from the law; other items test the remaining rivals.
   std::vector<std::string> names;
   Vector predictions;
   for (const auto &[name, other] : rivals) {

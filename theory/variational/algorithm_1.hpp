@@ -41,7 +41,7 @@ struct TokenRun {
   TokenRun(int T, int d, Seed seed) : Wu(normal_matrix(d, d, seed, "algorithm 1/W_u")) {
     s = random_sequence({1, 1, T, d, d}, seed);
     s.w.clear();
-    for (int t = 0; t < T; ++t) append_row(s.w, times(Wu, row(s.k, t, d))); // the layer scales it to 1/sqrt d
+    for (int t = 0; t < T; ++t) append_row(s.w, times(Wu, row(s.k, t, d))); // the layer scales w to length 1/sqrt d
   }
 };
 

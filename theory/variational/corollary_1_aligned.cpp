@@ -10,7 +10,7 @@
 
 namespace recollect::theory {
 namespace {
-const double threshold = std::pow(golden_ratio, -5); // of lambda0 / |u|^2, see non_expansive_threshold()
+const double threshold = std::pow(golden_ratio, -5); // threshold of lambda0 / |u|^2; see non_expansive_threshold()
 
 Claim kantorovich() {
   ClaimBuilder c("vla-c-kantorovich", "004 Proposition 2 with Eq 9 (derived)");

@@ -13,7 +13,7 @@ double inverse_norm(const Vector &penalties) {
   if (!penalties.empty()) layer.update_inverse(penalties);
   return frobenius_norm(layer.A);
 }
-/// |A_t|_F from the eigenvalues sigma_i of sum u u^T: those of A_t are 1 / (lambda0 + sigma_i).
+/// |A_t|_F from the eigenvalues sigma_i of sum u u^T: the eigenvalues of A_t are 1 / (lambda0 + sigma_i).
 double norm_of_mixture(const Vector &penalties) {
   const Dense U(int(penalties.size()) / width, width, penalties);
   double square = 0;

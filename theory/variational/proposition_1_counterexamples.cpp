@@ -5,7 +5,7 @@
 
 namespace recollect::theory {
 namespace {
-/// T unit keys in the plane, each orthogonal to the sum of those before it, as rows of width d.
+/// T unit keys in the plane, each orthogonal to the sum of the keys before it, as rows of width d.
 Vector unfolding_keys(int T, int d) {
   Vector keys, sum{0, 0};
   for (int t = 0; t < T; ++t) {

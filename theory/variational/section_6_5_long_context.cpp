@@ -82,7 +82,7 @@ Claim gate_forgets_by_length() {
            real_param("beta", 0.9, 0.5, 0.99, "Eq 4's gate")});
   return measure(c, [](Points &points, int m, double beta) {
     const int d = 64;
-    const auto left = [&](const char *layer, int later) { // of the first of 1 + later orthonormal pairs
+    const auto left = [&](const char *layer, int later) { // what is left of the first of 1 + later orthonormal pairs
       const Vector axes = rows_of(Dense::identity(d).data, later + 1, d).data;
       const double strength = std::string(layer) == "delta_net" ? 1 : beta;
       Sequence s = stored({1, 1, later + 1, d, 1}, axes, Vector(later + 1, 1.0), strength);

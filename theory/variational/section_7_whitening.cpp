@@ -49,7 +49,7 @@ Claim two_keys() {
     const double w = rho - memory.a[0] / memory.a[1] * side, law = rho * s * s / (lambda0 + s * s),
                  units = 64 * (1 + s * s / lambda0), remaining = (rho - law) / std::hypot(rho - law, side);
     const double told_apart =
-        1e3 * units * epsilon_of(Real::f64); // below it a rival differs by rounding errors only, and is left out
+        1e3 * units * epsilon_of(Real::f64); // below this, a rival differs by rounding errors only, and is left out
     if (rho - law < told_apart)
       usage_error("vla_whitening_direction: lambda0 / s^2 is so small that rounding hides it; take a larger lambda0");
     points.rounding(units).statement("$A_1 k_2$ is along $k_2 - rho k_1$", w, rho);

@@ -39,7 +39,7 @@ Claim norm_formula() {
                     .but_not("sign of a.k", largest_stretch(-product, length));
     points.obligation("the smallest singular value", values.back(), smallest);
     points.wrong_system("a and k normalised", spectral_norm(normalised), largest);
-    if (std::fabs(cosine) < 0.999) // along one line it is right
+    if (std::fabs(cosine) < 0.999) // if a and k lie along one line, this rival is right
       norm.but_not("$|1 - a.k|$", std::fabs(1 - product));
   });
 }

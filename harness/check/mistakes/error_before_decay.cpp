@@ -7,7 +7,7 @@
 namespace recollect::mistakes {
 namespace {
 
-constexpr double least = 1e-30; // of alpha, because the rule divides by it
+constexpr double least = 1e-30; // the least alpha, because the rule divides by alpha
 
 } // namespace
 

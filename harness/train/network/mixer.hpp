@@ -5,7 +5,7 @@
 
 namespace recollect::train {
 
-/// The initial state of one head of the layer; empty if the state is zero. Of the shape, only the widths matter.
+/// The initial state of one head of the layer; empty if the state is zero. Only the widths of the shape matter.
 template <class Real> Array<Real> start_of(const Variant &variant, const Params &params, const Shape &shape);
 
 /// The layer's inputs, including all optional ones, and its outputs, for one batch.

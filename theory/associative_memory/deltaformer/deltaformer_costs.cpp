@@ -68,13 +68,12 @@ Claim chunked() {
     points.obligation("multiplications, chunks with a triangular solve", solve, of_solve);
     points.wrong_system("inverse for solve", inverse, of_solve);
     // In the recursion u_t waits for one product with u_{t-1}. A chunk waits for two products, with older u and with
-    // the inverse.
-    const int one = longest_chain(x.chunked<Chained>(C)), // the chain of a whole run, minus that of its first chunk
-        first = longest_chain(Data(C, d, seed).chunked<Chained>(C));
+    // the inverse. The chain of the first chunk is subtracted from the chain of a whole run.
+    const int one = longest_chain(x.chunked<Chained>(C)), first = longest_chain(Data(C, d, seed).chunked<Chained>(C));
     points.statement("sequential steps: chunks", 1 + (one - first) / 2.0, t / c).but_not("$T/C + 1$", t / c + 1);
     points.statement("sequential steps: products of the recursion", longest_chain(x.naive<Chained>()), t);
     points.wrong_system("chunks for the recursion", one, t);
-    // The reads of the counted algorithm are those of the layer.
+    // The counted algorithm has the reads of the layer.
     const Vector layer = written(x.K, x.K, x.V, {"linear", "chunked", C}).data;
     const double units = solve_units(causal_weights(x.K, x.K, linear_kernel, Triangle::strict), Dense(T, d, layer));
     points.rounding(units).obligation("u of delta_former", values_of(by_inverse), layer);

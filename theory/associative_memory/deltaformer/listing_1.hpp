@@ -98,7 +98,7 @@ template <class N> Block<N> block(const Grid<N> &K, size_t begin, size_t end, co
   const size_t n = end - begin;
   Block<N> b{Grid<N>(n, Row<N>(n, N(0))), Grid<N>(n)};
   for (size_t t = 0; t < n; ++t) {
-    // As in the listing, all n scores of a row are computed; those from t on are masked.
+    // As in the listing, all n scores of a row are computed; scores from t on are masked.
     Row<N> own = scores(K, begin + t, begin, end, how.weights), &old = b.old[t];
     own.resize(t);
     old = scores(K, begin + t, 0, begin, how.weights);

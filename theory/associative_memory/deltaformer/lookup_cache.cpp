@@ -5,7 +5,7 @@
 namespace recollect::theory {
 namespace {
 /// What a run of delta_former passes on to later steps, tested by a second run. The second run writes the past as pairs
-/// (k_i, u_i) in steps with beta = 0 and v = u_i. If its later reads equal those of the first run, they need no w of
+/// (k_i, u_i) in steps with beta = 0 and v = u_i. If the two runs have the same later reads, these reads need no w of
 /// the past.
 struct HandOver {
   int T, d, dv, cut, groups;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 footnote 6: SiLU behaves like ReLU. The inverse SNR of SiLU over that of ReLU for a probe of |k_i|^2 = d, by
-// quadrature.
+// 000 footnote 6: SiLU behaves like ReLU. The inverse SNR of SiLU divided by the inverse SNR of ReLU, for a probe of
+// |k_i|^2 = d, by quadrature.
 #include "theory/support/integral_points.hpp"
 #include "theory/support/measure.hpp"
 

@@ -40,9 +40,9 @@ inline int hadamard_order(int n) {
 }
 
 /// n Gaussian pairs with values of dv channels. The probe's own value has the lengths |v_i| of the rule. The values of
-/// the other pairs are rows of a Hadamard matrix of order P >= n without its constant row, repeated until the number of
-/// channels is a multiple of P and of dv. Divided by the number of copies, v_j . v_j' is then 0 and |v_j|^2 is dv,
-/// which are the means for N(0, I). The channels of every row sum to 0.
+/// the other pairs are rows of a Hadamard matrix of order P >= n, but not its constant row. They are repeated until the
+/// number of channels is a multiple of P and of dv. Divided by the number of copies, v_j . v_j' is then 0 and |v_j|^2
+/// is dv, which are the means for N(0, I). The channels of every row sum to 0.
 inline Stored gaussian_pairs(int n, int dv, const Rule &value_lengths) {
   const int order = hadamard_order(n), copies = order / std::gcd(order, dv);
   Stored stored{Dense(n - 1, dv * copies), copies, value_lengths};

@@ -114,7 +114,7 @@ Claim mercer_truncation_law() {
         {{"format", "fp32"}, {"x", 1}},
         {{"format", "fp32"}}});
   c.also([](Points &points, const Protocol &) {
-    for (double x : {1.8, 2.75}) // where a whole unit in the last place would need one order less
+    for (double x : {1.8, 2.75}) // points at which a whole unit in the last place would need one order less
       points.at(place("bf16", x))
           .rounding(0)
           .obligation("order needed", needed("bf16", x), order_by_law(x, half_ulp("bf16")))

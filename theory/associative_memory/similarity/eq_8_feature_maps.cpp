@@ -195,7 +195,7 @@ Claim feature_maps_random() {
         difference = std::sqrt(2 * square - 2 * s);
     std::vector<VectorPair> pairs;
     for (int i = 0; i < rotations; ++i) pairs.push_back(draw_pair(d, square, s, protocol.seed + 1000 * i));
-    /// Of omega_i.(q + k) and omega_i.(q - k): the Hermite terms of a feature's share of phi(q).phi(k) / kappa - 1.
+    /// The Hermite terms in omega_i.(q + k) and omega_i.(q - k) of a feature's share of phi(q).phi(k) / kappa - 1.
     const auto performer_terms = [&](const VectorPair &phi, int i) {
       return summed(hermite_terms(sum, (std::log(phi.x[i] * phi.y[i] * F) + square) / sum, 3));
     };
@@ -204,7 +204,7 @@ Claim feature_maps_random() {
       const Vector terms = hermite_terms(difference, turn / difference, 6);
       return terms[3] - terms[1] - terms[5];
     };
-    Vector means; // of the last variant measured
+    Vector means; // means of the last variant measured
     const auto variance_of = [&](const std::string &variant, const auto &terms, double known) {
       means.clear();
       const auto squares_of = [&](size_t first, size_t count) {

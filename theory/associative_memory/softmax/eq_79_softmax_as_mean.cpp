@@ -101,7 +101,7 @@ Claim running_mean() {
 }
 
 /// A sequence whose last read shows the weights of three writes: the oldest, the middle one and the newest. The scores
-/// are 0, or they are those of random unit keys and one random query.
+/// are 0, or they come from random unit keys and one random query.
 struct Weights {
   Sequence s;
   Vector scores; // q.k_i

@@ -7,7 +7,7 @@ namespace recollect::theory {
 namespace {
 using Gate = std::function<bool(unsigned inputs)>;
 
-/// The number of the n inputs on which an output depends: those whose flip changes it somewhere.
+/// The number of the n inputs on which an output depends: inputs whose flip changes the output somewhere.
 int dependence(const Gate &gate, int n) {
   int count = 0;
   for (int i = 0; i < n; ++i) {

@@ -13,7 +13,7 @@ struct Keeping {
 };
 
 struct Kept {
-  Vector values, truth; // at the end, by key
+  Vector values, truth; // values at the end, by key
   int longest = 0;      // entries of the cache at its longest
 };
 

@@ -9,7 +9,7 @@
 
 namespace recollect::theory {
 namespace {
-using Parents = std::vector<std::vector<int>>; // of each node, all earlier
+using Parents = std::vector<std::vector<int>>; // the parents of each node, all of them earlier nodes
 
 Dense adjacency_of(const Parents &parents) {
   const int n = int(parents.size());

@@ -9,7 +9,7 @@
 #include "theory/support/quadrature.hpp"
 
 namespace recollect::theory {
-/// The width d of the bound above at eps = 1/8. With p = 1 it is the bound for "some such set exists".
+/// The width d of the bound above at eps = 1/8. With p = 1 it is the bound above which at least one such set exists.
 inline double random_width(double n, double p = 1) { return 2 * 64 * std::log(n * (n - 1) / p); }
 inline double welch(double n, double d) { return std::sqrt((n - d) / (d * (n - 1))); }
 

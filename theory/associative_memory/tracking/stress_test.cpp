@@ -57,7 +57,8 @@ Vector difference_of_first(const Dense &keys, double sign) {
 }
 
 /// DeltaNet exchanges the values of the first two of d orthonormal keys with write strength beta. Before, the state has
-/// a random value at every key. The values at all keys after the step are compared with those of an exact exchange.
+/// a random value at every key. The values at all keys after the step are compared with the values after an exact
+/// exchange.
 Point one_exchange(int d, double beta, double sign, const Dense &keys, std::uint64_t seed) {
   Sequence s = stored({1, 1, 1, d, d}, difference_of_first(keys, sign), Vector(d, 0.0), beta);
   const Dense values = normal_matrix(d, d, seed, "householder/values"), S = transpose(values) * keys;

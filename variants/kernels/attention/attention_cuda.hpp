@@ -29,7 +29,7 @@ template <class... Each> struct ExtentsTable {
 using AllExtents = ExtentsTable<Extents<32, 32>, Extents<64, 64>, Extents<96, 96>, Extents<128, 128>, Extents<192, 192>,
                                 Extents<128, 256>, Extents<256, 256>>;
 using FewExtents = ExtentsTable<Extents<64, 64>, Extents<128, 128>, Extents<256, 256>>;
-/// Extents of the kernels for Hopper's warpgroups. These kernels are faster than those for single warps, even where
+/// Extents of the kernels for Hopper's warpgroups. These kernels are faster than kernels for single warps, even where
 /// they need more padding.
 using HopperExtents = ExtentsTable<Extents<64, 64>, Extents<128, 128>, Extents<128, 256>, Extents<256, 256>>;
 using HopperGradientExtents = ExtentsTable<Extents<64, 64>, Extents<128, 128>>;

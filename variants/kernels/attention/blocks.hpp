@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention of every query to a few blocks of keys (000 Eq 25-27). Block e has `block` consecutive steps, and its score
 // for a query q is the inner product of q with the mean of the block's rows of `router`. The query reads the `topk`
-// blocks with the largest scores. Of two equal scores the earlier block wins, so that at most topk blocks are chosen.
+// blocks with the largest scores. If two scores are equal, the earlier block wins, so that at most topk blocks are
+// chosen.
 #pragma once
 #include "variants/kernels/common/arrays.hpp"
 #include <algorithm>

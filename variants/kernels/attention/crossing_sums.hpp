@@ -34,7 +34,8 @@ template <class Number> struct CrossingSums {
     return sum;
   }
   KOKKOS_FUNCTION static bool is_later(int step, int level) { return step >> level & 1; }
-  /// At this level one node contains `step`. Returns the steps of `among` that lie in the other half of this node.
+  /// At this level one node contains `step`. Returns the steps of `among` that lie in the half of this node that does
+  /// not contain `step`.
   KOKKOS_FUNCTION static Range across(int step, int level, Range among) {
     const int begin = (step >> level ^ 1) << level, end = begin + (1 << level);
     return {begin > among.begin ? begin : among.begin, end < among.end ? end : among.end};

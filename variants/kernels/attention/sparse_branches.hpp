@@ -36,8 +36,8 @@ struct LastTokens {
 };
 
 /// The set of up to `topk` blocks: the first block, the query's own block up to the query, the block before it, and
-/// those other earlier blocks whose mean keys have the largest inner products with the query. Of two equal products the
-/// earlier block wins.
+/// further earlier blocks, whose mean keys have the largest inner products with the query. If two products are equal,
+/// the earlier block wins.
 template <class Real> struct SelectedBlocks {
   Blocks<Real> keys; // mean keys of the blocks
   int topk;
@@ -103,7 +103,7 @@ template <class Real, class Set> struct Branch {
   }
 };
 
-/// The definition: softmax attention of query t to those of the branch's rows 0 ... n-1 that `sees` accepts. Adds the
+/// The definition: softmax attention of query t to the rows 0 ... n-1 of the branch that `sees` accepts. Adds the
 /// result times the gate to o_t. Scratch per head: [n]. Barriers inside.
 template <class Real, class Set, class Sees>
 KOKKOS_FUNCTION void add_read(const Team &team, const Head<Real> &h, int t, const Branch<Real, Set> &branch, int n,
@@ -219,8 +219,8 @@ template <class Real> struct SumOfBranches {
   }
 };
 
-/// Adds to a row's gradient the contribution of the selected branch, and that of the compressed branch, which reads the
-/// mean of the row's block.
+/// Adds to a row's gradient the contributions of the selected branch and of the compressed branch, which reads the mean
+/// of the row's block.
 template <class Real> struct AddBlocks {
   MeansOfBlocks set;
   Rows<Real> means, selected, out;

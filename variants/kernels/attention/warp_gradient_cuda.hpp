@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradients of attention in the registers of a warp. Shared by the backward kernels, which differ in how they multiply
-// (backward_cuda.hpp, backward_hopper_cuda.hpp). The method is that of Dao et al. 2022, arXiv:2205.14135, Appendix B.
-// It needs two saved numbers per query: m_t, the log of the softmax denominator, and read_t = do_t . o_t.
+// (backward_cuda.hpp, backward_hopper_cuda.hpp). The method follows Dao et al. 2022, arXiv:2205.14135, Appendix B. It
+// needs two saved numbers per query: m_t, the log of the softmax denominator, and read_t = do_t . o_t.
 //
 //   z_ti = q_t . k_i,   dp_ti = do_t . v_i
 //   p_ti = exp(l_ti - m_t),  dz_ti = slope_ti p_ti (dp_ti - read_t)     if weights are normalised; l_ti is the logit

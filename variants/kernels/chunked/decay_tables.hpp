@@ -75,7 +75,8 @@ __device__ __forceinline__ void apply_decay(int first, bool decays, const DecayT
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
     const int own = first / block + r;
-    float left = decays && last >= 0 ? decay.inside[own * block + last] : 1; // from the start of block b + 1 to the row
+    // The product from the start of block b + 1 to the row.
+    float left = decays && last >= 0 ? decay.inside[own * block + last] : 1;
 #pragma unroll
     for (int b = blocks - 1; b >= 0; --b) {
       float *const x = scores[b].x + 2 * r;

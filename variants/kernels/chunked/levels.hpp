@@ -106,7 +106,7 @@ template <class Real, class Run> void by_levels(const Call<Real> &call, const Ru
   }
 }
 
-/// Adds a level's gradients to those of the inputs that all levels share.
+/// Adds a level's gradients to the gradients of the inputs, which all levels share.
 template <class Real> struct LevelGradient {
   int level, T, D;
   LevelWeights<Real> weight;

@@ -93,7 +93,7 @@ private:
   static constexpr int most = 8;
   int count_ = 0;
   Kokkos::Array<RowCopy, most> copies_;
-  /// Of each copy: packs per block; packs of all copies up to and including this copy.
+  /// each_: packs per block of each copy; ends_: packs of all copies up to and including the copy.
   Kokkos::Array<std::size_t, most> each_, ends_;
 };
 

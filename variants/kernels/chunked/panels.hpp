@@ -127,7 +127,8 @@ __device__ __forceinline__ void stream_panels(PanelRing &ring, int panels, const
   const int most = ring.count - 1;
   for (int n = ring.under_way; n < most; ++n) {
     if (n < panels) load(n, ring.buffer(n));
-    fragments::commit_copies(); // this group may be empty: the last `most` groups are always those being copied
+    // This group may be empty: the last `most` groups are always the groups that are being copied.
+    fragments::commit_copies();
   }
   int ahead = 0; // panels of the following call
   for (int n = 0; n < panels; ++n) {

@@ -10,7 +10,7 @@
 //
 // e^{i Theta} is computed as a running product, which avoids large angles. The product is normalised to length 1 at
 // every step, because weights contain the square of its length, and rounding errors of the length would accumulate.
-// Errors of its angle accumulate too, but a weight contains only those between its two steps.
+// Errors of its angle accumulate too, but a weight contains only the errors between its two steps.
 #pragma once
 #include "variants/kernels/chunked/feature_map.hpp"
 

@@ -27,7 +27,7 @@ template <class Stored> struct Gradients {
   Stored *d_v = nullptr;                                            // [B,H,T,Dv]
   float *d_alpha = nullptr, *d_erase = nullptr, *d_write = nullptr; // [B,H,T]; null: not wanted
   // For grouped heads (group_sums.hpp): scratch, and the first chunk of a stage that computes gradients for every head
-  // of values. The d_q and d_k of this stage point into the scratch, and their rows are those of [B,H,T].
+  // of values. The d_q and d_k of this stage point into the scratch and have a row for each of [B,H,T].
   Stored *terms = nullptr;
   unsigned first_chunk = 0;
 };

@@ -68,7 +68,8 @@ private:
   template <bool whole> __device__ __forceinline__ void run() const {
     const int blocks = (in.Dv + rows_of_block - 1) / rows_of_block, head = blockIdx.x / blocks;
     const HeadOfText h = in.head_of_text(head / in.H, head % in.H);
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, column = lane % across * 4; // of the lane's first pack
+    // column: the first column of the lane's first pack.
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, column = lane % across * 4;
     const int first = blockIdx.x % blocks * rows_of_block + warp * down * rows + lane / across;
     float S[rows][packs][4];
 #pragma unroll

@@ -37,7 +37,7 @@ inline bool has_memory(size_t shared) {
   const cudaDeviceProp &device = Execution().cuda_device_prop();
   return device.major >= 8 && device.sharedMemPerBlockOptin >= shared;
 }
-/// Whether the call's chunks and schedule are those of the kernels with static extents. Packed texts and grouped heads
+/// Whether the call has the chunks and the schedule of the kernels with static extents. Packed texts and grouped heads
 /// run in these chunks, whatever the call asks for.
 inline bool in_static_chunks(const Call<float> &call) {
   return call.packed() ||

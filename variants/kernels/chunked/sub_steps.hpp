@@ -14,7 +14,7 @@ template <class Real> KOKKOS_FUNCTION const Real *key_of_step(const Head<Real> &
   return (steps - 1 - j) % 2 == 0 ? h.k(t) : h.w(t);
 }
 
-/// Rows of x for all sub-steps. Either every sub-step gets the token's row, or one sub-step gets it and the others get
+/// Rows of x for all sub-steps. Either every sub-step gets the token's row, or one sub-step gets it and all others get
 /// `elsewhere`.
 template <class Real> struct Repeat {
   int steps, width, at; // at: the sub-step that gets the row; -1: each
@@ -61,7 +61,7 @@ template <class Real> Call<Real> in_single_steps(const Call<Real> &call, int ste
   fine.o = allocate(call, call.steps() * steps * call.shape.Dv);
   return fine;
 }
-/// The tokens' outputs: those of their last sub-steps.
+/// The tokens' outputs, which are the outputs of their last sub-steps.
 template <class Real> void read_last_steps(const Call<Real> &call, const Call<Real> &fine, int steps) {
   const Array<Real> o = call.o, all = fine.o;
   const int Dv = call.shape.Dv;

@@ -142,7 +142,7 @@ private:
   /// Called by the scorers: computes the scores and factors of a chunk.
   __device__ __forceinline__ void score(const Stage &at, const DecayTables &decay, Scored &to) const {
     const int thread = threadIdx.x - 32 * workers, first = thread / 32 * 16, lane = thread % 32;
-    Sum scores[blocks]; // of all pairs: branches that skip masked pairs would cost more than the products
+    Sum scores[blocks]; // scores of all pairs: branches that skip masked pairs would cost more than the products
 #pragma unroll
     for (int k = 0; k < Dk; k += 16) {
       if (skips && k >= in.Dk) break;

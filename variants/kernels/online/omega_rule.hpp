@@ -7,7 +7,7 @@
 //
 // The state has Dk + c - 1 columns. Row i < Dv holds row i of S, then channel i of the last c - 1 values, the oldest
 // first. One row for each of the last c - 1 keys follows: the key, its step size beta, and zeros. A step size of 0
-// means that there is no such token yet.
+// means that this token does not exist yet.
 #pragma once
 #include "variants/kernels/common/columns.hpp"
 #include "variants/kernels/common/recurrent_backward.hpp"

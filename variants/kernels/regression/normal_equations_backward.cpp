@@ -51,7 +51,7 @@ template <class Real> struct SideBySide {
     for (int j = 0; j < B; ++j) out(row * (A + B) + A + j) = factor * b(row * B + j);
   }
 };
-/// a = the first A columns of each row of `both`; b = (or +=) the others.
+/// a = the first A columns of each row of `both`; b = (or +=) the further columns.
 template <class Real> struct Apart {
   int A, B;
   Array<Real> both, a, b;

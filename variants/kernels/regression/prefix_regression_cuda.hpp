@@ -20,7 +20,7 @@ struct PrefixRegressionInWarps : PrefixRegressionAlgebra<float, Factorisations> 
   static bool supports(const Call<float> &call) { return In::supports(call) && call.shape.Dk == size; }
 
   /// The elements of a symmetric matrix's lower triangle that a lane holds, in blocks (a, b) of 8 x 8, a >= b. Diagonal
-  /// blocks are stored whole. Of each block a lane holds rows lane / 8 and lane / 8 + 4 of column lane % 8.
+  /// blocks are stored whole. In each block a lane holds rows lane / 8 and lane / 8 + 4 of column lane % 8.
   struct Triangle {
     static constexpr int size = blocks * (blocks + 1);
     float x[size / 2][2];

@@ -29,7 +29,7 @@ template <class Real> struct VariationalReads {
   }
 };
 
-/// Gradients of q, k and w, from those of phi(q), x, u and the sums of features.
+/// Gradients of q, k and w, from the gradients of phi(q), x, u and the sums of features.
 template <class Real> struct VariationalInputs {
   VariationalDirections<Real> of;
   Array<Real> dp, dx, dc, du, dn; // dp, dx, dc, du: [B,H,T,F]; dn: [B,H,T]

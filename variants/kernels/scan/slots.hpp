@@ -2,9 +2,9 @@
 // Softmax attention to slots that keep running means of keys and values (gated_slot_attention.cpp, abc.cpp). The state
 // starts with V transposed [Dv,Dk], one column per slot, followed by K [Dk,Dk], one row per slot.
 //
-// In the chunked form, a scan (scan.hpp) computes the logits, because each row of K has its own decay. The outputs are
-// those of a gated recurrence for V, with p, the softmax of the logits, as queries and the write factors of the slots
-// as keys.
+// In the chunked form, a scan (scan.hpp) computes the logits, because each row of K has its own decay. The outputs come
+// from a gated recurrence for V, with p, the softmax of the logits, as queries and the write factors of the slots as
+// keys.
 #pragma once
 #include "variants/kernels/attention/online_softmax.hpp"
 #include "variants/kernels/chunked/gated_recurrence_backward.hpp"
