@@ -8,7 +8,7 @@ namespace recollect {
 void Arena::reset() {
   if (most_ > block_.extent(0)) {
     overflow_.clear();
-    block_ = Bytes(); // freed before its successor is allocated
+    block_ = Bytes(); // frees the block before the next one is allocated
     block_ = make(most_);
   }
   used_ = 0;

@@ -18,7 +18,7 @@ struct Packing {
   // Packed texts: B is 1, text n has the steps starts[n] ... starts[n + 1] - 1 of the T, and states are
   // [texts,H,rows,columns].
   int texts = 0;     // 0: texts are not packed
-  int chunks = 0;    // of one head, in all texts
+  int chunks = 0;    // chunks of one head, in all texts
   Array<int> tables; // starts [texts + 1]; chunks of all earlier texts [texts + 1]; each chunk's text [chunks]
 };
 
@@ -81,9 +81,8 @@ template <class Real, class Stored> struct Call : CallSettings {
 };
 
 /// One backward pass. `call` is the forward call: its `state` is the initial state and must not change; its `o` may be
-/// overwritten. `d` holds the gradients. Of these, d.o and d.state (the gradient of the final state) are inputs; the
-/// pass replaces d.state by the gradient of the initial state. The pass must write every element of all other
-/// gradients.
+/// overwritten. `d` holds the gradients. The inputs are d.o and d.state (the gradient of the final state); the pass
+/// replaces d.state by the gradient of the initial state. The pass must write every element of all other gradients.
 template <class Real, class Stored> struct BackwardCall { Call<Real, Stored> call, d; };
 
 /// Pointers to the first step of one (batch, head).

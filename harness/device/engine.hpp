@@ -105,7 +105,7 @@ private:
 /// Memory of the three phases: summaries and states of the chunks [begin, end) of every head, and the states with which
 /// the next window starts.
 template <class Real> struct Window {
-  int begin, end, most, kept; // in chunks; `states` has `kept` chunks per head: `most`, or all of them
+  int begin, end, most, kept; // numbers of chunks; `states` has `kept` chunks per head: either `most` or all
   size_t summary_size, state_size;
   Array<Real> summaries, states, current;
   KOKKOS_FUNCTION int size() const { return end - begin; }

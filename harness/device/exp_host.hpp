@@ -59,7 +59,7 @@ template <class Real, class X, class Integers, class Words> struct ExpSteps {
 #if defined(__AVX512F__) && !defined(__CUDACC__) // nvcc does not know these intrinsics
 /// AVX-512 does each step in one or two instructions, which saves fourteen of thirty instructions. min and max of a NaN
 /// and a number return the second argument. The intrinsics are the masked ones, because g++ 12 warns of uninitialised
-/// registers in the others.
+/// registers in the unmasked ones.
 template <class Integers, class Words> struct ExpSteps<float, float __attribute__((vector_size(64))), Integers, Words> {
   using X = float __attribute__((vector_size(64)));
   using K = ExpConstants<float>;

@@ -37,8 +37,8 @@ public:
     form_.packs = true;
     return *this;
   }
-  /// Form::work: the time per token on one CPU thread, in operations of the definition. Without it, and on a GPU, this
-  /// form counts as faster than the definition at every width.
+  /// Form::work: the time per token on one CPU thread, in operations of the definition. If no work is given, and on a
+  /// GPU, this form counts as faster than the definition at every width.
   FormBuilder &work(const Polynomial &on_one_thread) {
     if (on_host) form_.work = on_one_thread;
     return *this;

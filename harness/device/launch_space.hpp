@@ -43,8 +43,8 @@ inline size_t number() { return in_force ? in_force->number : 0; }
 /// The current stream: kernels and copies run in it in order.
 inline Execution queue() { return streams::in_force ? streams::in_force->execution : Execution(); }
 
-/// Indices 0 ... n - 1 for Kokkos's loops. HintLightWeight passes the functor as a kernel argument. Without it Kokkos
-/// copies functors over 512 bytes to one buffer, and waits for the previous kernel before reusing it.
+/// Indices 0 ... n - 1 for Kokkos's loops. HintLightWeight passes the functor as a kernel argument. Without this hint
+/// Kokkos copies functors over 512 bytes to one buffer, and waits for the previous kernel before reusing the buffer.
 inline auto over(size_t n) {
   return Kokkos::Experimental::require(Kokkos::RangePolicy<Execution>(queue(), 0, n),
                                        Kokkos::Experimental::WorkItemProperty::HintLightWeight);

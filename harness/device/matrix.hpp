@@ -39,9 +39,10 @@ struct Staircase {
 template <class Real> struct Product {
   Matrix<Real> A, B;
   int k = 0;
-  Staircase given = {};  // of A: elements that do not count are 0, and the elements of B that they multiply are
-                         // ignored, even if infinite
-  Staircase wanted = {}; // of the results: those that do not count need not be written
+  // Elements of A that do not count are 0, and the elements of B that they multiply are ignored, even if infinite.
+  Staircase given = {};
+  // Elements of the result that do not count need not be written.
+  Staircase wanted = {};
 };
 
 } // namespace recollect::tile

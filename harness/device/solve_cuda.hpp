@@ -29,7 +29,7 @@ template <class Real> __device__ __forceinline__ void substitute(const Real *L, 
   for (int i = 1; i < height; ++i) X[i * ldx] = x[i];
 }
 
-constexpr int solved_columns = 32; // per warp at a time, one per lane
+constexpr int solved_columns = 32; // columns that a warp solves at a time, one per lane
 /// Whether solve_in_warps supports these operands.
 template <class Real>
 __device__ bool solves_in_warps(int n, int columns, const Real *L, std::ptrdiff_t ldl, const Real *X) {

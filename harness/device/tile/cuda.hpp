@@ -29,7 +29,7 @@ __device__ __forceinline__ void accumulate(Operands operands, int end, Results<R
 }
 
 template <class Real, int N> struct Block { Results<Real> columns[N]; };
-/// A block that `Whole` does not support. Not inlined, because it is rare.
+/// A block that `Whole` does not support. The function is not inlined, because it is rarely called.
 template <class Unit, int N, class Real>
 __device__ __noinline__ Block<Real, N> add_cut(Product<Real> x, int i0, int m, int j0, int n, int lane, int end,
                                                Block<Real, N> sum) {
@@ -203,7 +203,7 @@ __device__ __forceinline__ bool in_line(const Precise<math> &team, int m, int n,
   in_blocks<UnitOf<math>>(team, m, n, first, second, out);
   return true;
 }
-/// For reduced precision that is known only at run time. Not inlined, because it is rare.
+/// For reduced precision that is known only at run time. The function is not inlined, because it is rarely called.
 __device__ __noinline__ inline void coarse_gemm(Team team, int m, int n, Product<float> first, Product<float> second,
                                                 Scaled<float> out) {
   if (team.math == Math::tf32)
@@ -228,7 +228,7 @@ __device__ __forceinline__ void gemm(const AnyTeam &team, int m, int n, float al
   const Scaled<float> out{alpha, beta, C, ldc};
   if (!in_line(team, m, n, first, second, out)) coarse_gemm(team, m, n, first, second, out);
 }
-/// Not inlined: a float64 product takes so long that the cost of a call does not matter, and kernels compile in half
+/// The function is not inlined: a float64 product takes so long that the cost of a call does not matter, and kernels compile in half
 /// the time.
 __device__ __noinline__ inline void gemm(Team team, int m, int n, double alpha, Product<double> first,
                                          Product<double> second, double beta, double *C, std::ptrdiff_t ldc) {

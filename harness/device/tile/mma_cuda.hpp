@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The matrix instructions of a warp: mma.sync of PTX, part of CUDA since compute capability 8.0, float64 with 16 rows since
 // 9.0. A unit multiplies 16 rows of A by N blocks of 8 columns of B, over 8 terms of the sum at a time. float32
-// operands are passed as TF32, which keeps 10 bits after the leading one; the instruction ignores the others. `exact`
-// splits each operand into two such parts, x = high + low to 2^-22 of x, with high rounded and low truncated, and sums
-// three products: high high, high low and low high. The instruction truncates when it adds, so each step of 8 products
-// starts from zero and is added to the running sum in float32, rounded to nearest (after Ootomo and Yokota 2022,
-// arXiv:2203.03341).
+// operands are passed as TF32, which keeps 10 bits after the leading one; the instruction ignores the further bits.
+// `exact` splits each operand into two such parts, x = high + low to 2^-22 of x, with high rounded and low truncated,
+// and sums three products: high high, high low and low high. The instruction truncates when it adds, so each step of 8
+// products starts from zero and is added to the running sum in float32, rounded to nearest (after Ootomo and Yokota
+// 2022, arXiv:2203.03341).
 #pragma once
 #ifdef __CUDACC__
 #include "harness/core/types.hpp"

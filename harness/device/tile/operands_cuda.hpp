@@ -44,8 +44,8 @@ __device__ inline void load_pairs_across(std::uint32_t at, std::uint32_t (&x)[4]
 }
 
 /// Loads B for eight terms of the sum. A lane gets terms lane % 4 * 2 and lane % 4 * 2 + 1 of N / 2 pairs of adjacent
-/// columns. `at` is the address of the first term in column lane / 4 * 2. Of every 16 columns, block 2 c gets the even
-/// ones and block 2 c + 1 the odd ones.
+/// columns. `at` is the address of the first term in column lane / 4 * 2. In every group of 16 columns, block 2 c gets
+/// the even columns and block 2 c + 1 the odd columns.
 template <class Real, int N> __device__ __forceinline__ void load_rows(const Real *at, int pitch, Group<Real, N> &g) {
   struct alignas(2 * sizeof(Real)) Both {
     Real first, second;

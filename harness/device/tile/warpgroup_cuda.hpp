@@ -75,7 +75,7 @@ struct Barrier {
   __device__ __forceinline__ void arrive_and_expect(int bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address(this)), "r"(bytes) : "memory");
   }
-  /// Waits until the current phase has ended, if this is the phase's parity.
+  /// Waits until the current phase has ended, if the phase has this parity.
   __device__ __forceinline__ void wait(int parity) {
     asm volatile("{\n"
                  ".reg .pred ended;\n"
