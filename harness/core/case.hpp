@@ -20,8 +20,8 @@ struct RunRequest : ExecutionOptions {
   std::vector<std::string>
       shapes; // "d,dv" pairs for tasks that have both, each run with all combinations of `settings`
   int warmup = 0, repetitions = 1;
-  double state_bytes =
-      0; // per head: each layer gets the largest widths whose state fits (state_budget.hpp); 0: no limit
+  /// Bytes per head: each layer gets the largest widths whose state fits (state_budget.hpp); 0: no limit.
+  double state_bytes = 0;
 };
 
 /// How a case got the parameters that tuning may choose:

@@ -11,7 +11,7 @@ struct Paper {
   std::string number;             // in `Claim::source`: "004", or the arXiv number
   std::string title, arxiv;       // arxiv: the arXiv number, "" if there is none
   std::vector<std::string> names; // names of the paper in citations: lower case, words separated by a space
-  std::string read;               // how much of it was read before its claims were written
+  std::string read;               // how much of the paper was read before its claims were written
 };
 const std::vector<Paper> &all_papers();
 

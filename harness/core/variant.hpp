@@ -123,7 +123,7 @@ struct Variant {
   Cost cost;                        // per token
   std::string layout = "S [Dv,Dk]"; // layout of the state, from its first row down; "" without a finite state
   std::string symmetric;            // name of the symmetric [Dk,Dk] matrix after the state's first Dv rows; "" if none
-  std::string differs;              // how it differs from its source
+  std::string differs;              // how the layer differs from its source
   std::vector<ParamSpec> params;
   std::vector<Input> inputs;             // besides q, k, v
   std::vector<std::string> needs_one_of; // at least one of these inputs must be given
