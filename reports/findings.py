@@ -55,7 +55,7 @@ def outcome(claim: Claim) -> str:
 
 def verdict_text(claim: Claim) -> str:
     """The verdict as all pages print it: with its scope, reason or condition, in which formulas are marked. If trained
-    models decide the claim, their verdict."""
+    models decide the claim, it is their verdict."""
     found = outcome(claim)
     if found.startswith("trained_"):
         return FOUND[found][0]

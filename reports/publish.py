@@ -131,7 +131,7 @@ def umask() -> int:
 
 
 def remove_abandoned(parent: str) -> None:
-    """Removes folders in `parent` that killed reports left: those whose lock nobody holds."""
+    """Removes folders in `parent` that killed reports left, which are the folders whose lock nobody holds."""
     for entry in os.scandir(parent):
         if entry.name.startswith(".report-") and entry.is_dir(follow_symlinks=False):
             with contextlib.suppress(OSError):

@@ -59,7 +59,7 @@ def read_cases(file: ResultFile) -> list[Case]:
 
 
 def point_of(row: Row) -> Point:
-    """A row of /claims as a point. Version 1 has tiers for roles, and a control per claim, whose points are rivals."""
+    """A row of /claims as a point. In version 1, tiers stand for roles, and points of a claim's control are rivals."""
     if "role" in row:
         return Point(**known(Point, row))
     role = "rival" if row["is_control"] else {"paper": "statement", "limit": "limit"}.get(row["tier"], "obligation")
@@ -159,8 +159,8 @@ def read_device(path: str) -> Device:
 
 def read(paths: list[str]) -> Results:
     """Joins all files. Cases are concatenated. If several files have a claim, the finding of the last file counts, but
-    a baseline, which only has verdicts, never replaces a finding that has more. A user's own points are added to those
-    of a suite."""
+    a baseline, which only has verdicts, never replaces a finding that has more. A user's own points are added to the
+    points of a suite."""
     devices = [read_device(path) for path in paths if path.endswith(".csv")]
     files = [read_file(path) for path in paths if not path.endswith(".csv")]
     claims: dict[str, Claim] = {}

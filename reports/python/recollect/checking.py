@@ -54,8 +54,9 @@ def check(
     """Compares `results` (any of o, the final state and gradients, by the names of the layer's convention) with the
     definition on `inputs`. Gradients are judged if the inputs have `do`, and with `dstate` also the gradient of the
     final state. `dtype` is what the kernel computes in: f64, f32, tf32, f16 or bf16; `chunk` is the number of steps
-    between roundings of the state. `types` are the types of arrays that differ from `dtype`: by default the layer's,
-    and if some array has 16 bits, the arrays' own. RecollectError for arrays that do not fit the layer."""
+    between roundings of the state. `types` maps an array to its type if this is not `dtype`. By default
+    the types are the layer's and, if some array has 16 bits, the arrays' own. RecollectError for arrays that do not
+    fit the layer."""
     layer = as_layer(layer)
     given = _on_host(inputs)
     words = ["check", layer.name, "--dtype", dtype, *layer.flags]

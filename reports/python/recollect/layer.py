@@ -99,7 +99,7 @@ class Layer:
         return steps if rank == len(steps) else steps + ("V" if name in value_wide() else "K")
 
     def type_flags(self, more: Mapping[str, str] | None = None) -> list[str]:
-        """The flag `--dtype-of` with the layer's types; those in `more` take precedence."""
+        """The flag `--dtype-of` with the layer's types; types in `more` take precedence."""
         stated = {**dict(self.types), **(more or {})}
         return ["--dtype-of", ",".join(f"{name}={kind}" for name, kind in stated.items())] if stated else []
 
@@ -153,8 +153,8 @@ def layer(
 
     `convention` is fla, mamba, vllm or flashinfer; `layout` (bhtd, bthd, thd), `state` (vk, kv), `scale` (a number
     or "rsqrt"), `l2norm` (EPS), `gate` and `beta` are the flags of `recollect check` and override the convention.
-    `parameters` are the layer's own, as in `--set`. `types` are those of arrays that differ from the type that the
-    kernel computes in: {"beta": "f32"}; gates and states are float32 next to 16-bit arrays in any case. `extra`
+    `parameters` are the layer's own, as in `--set`. `types` maps an array to its type if this is not the type that
+    the kernel computes in: {"beta": "f32"}; gates and states are float32 next to 16-bit arrays in any case. `extra`
     names arrays that Mamba's kernels take besides the layer's inputs, "D" and "z". `without` names optional inputs
     of the layer that the kernel does not take. `options` are passed to the kernel with the arrays."""
     given = {"convention": convention, "layout": layout, "state": state, "scale": scale, "l2norm": l2norm,

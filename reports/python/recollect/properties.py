@@ -52,10 +52,10 @@ def properties(
     seed: int = 1,
     skip: Sequence[str] = (),
 ) -> list[Property]:
-    """Runs the kernel on random inputs of B, H, T, Dk, Dv and tests each property of PROPERTIES except those to
-    `skip`. AssertionError that names every broken one. `grad`: also test gradients; by default if PyTorch or JAX
-    differentiate, or if the kernel takes `do`. If the kernel raises in the test of a property, that is reported and
-    is no failure."""
+    """Runs the kernel on random inputs of B, H, T, Dk, Dv and tests each property of PROPERTIES that is
+    not in `skip`. AssertionError that names every broken property. `grad`: also test gradients; by default if PyTorch
+    or JAX differentiate, or if the kernel takes `do`. If the kernel raises in the test of a property, that is reported
+    and is no failure."""
     layer = as_layer(layer)
     unknown = set(skip) - set(PROPERTIES)
     if unknown:
@@ -96,7 +96,7 @@ def _sampled(layer: Layer, dtype: str, shape: tuple[int, ...], grad: bool, seed:
 
 
 class _Trial:
-    """A kernel, inputs, other inputs of the same shape, and the kernel's results for the former."""
+    """A kernel, a case, a second case of the same shape, and the kernel's results for the first case."""
 
     def __init__(self, kernel: Kernel, xp: ModuleType, device: Any, case: Case, other: Case) -> None:
         self.kernel, self.xp, self.device, self.case, self.other = kernel, xp, device, case, other
@@ -118,7 +118,7 @@ class _Trial:
         return 2.0 ** -{"f64": 52, "f32": 23, "tf32": 10, "f16": 10, "bf16": 7}[self.case.dtype]
 
     def axes(self, name: str, array: NDArray[Any]) -> str:
-        """The axes of a result; a gradient has those of its input."""
+        """The axes of a result; a gradient has the axes of its input."""
         layer = self.case.layer
         if name in final_states():
             return layer.axes_of("state", array.ndim)

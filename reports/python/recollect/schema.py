@@ -87,8 +87,8 @@ def _validated(path: str, file: h5py.File) -> ResultFile:
 
 @contextlib.contextmanager
 def opened(path: str | PathLike[str]) -> Iterator[ResultFile]:
-    """The results in a file. Unreadable, a ValueError, for another kind of file or a damaged one, whenever that is
-    noticed; FileNotFoundError if it does not exist."""
+    """The results in a file. Raises FileNotFoundError if it does not exist, and Unreadable (a ValueError) if it is
+    another kind of file or damaged, even if that is noticed only later."""
     name = os.fspath(path)
     if not os.path.isfile(name):
         raise FileNotFoundError(f"no such file: {name}")
