@@ -54,7 +54,7 @@ std::vector<BenchCase> bench_plan(const BenchRequest &request);
 std::vector<Shape> swept(const std::vector<Shape> &shapes, const std::string &sweep);
 /// "B,H,T,Dk,Dv"
 Shape parse_shape(const std::string &text);
-/// Shapes from a file of that name, one per line; # begins a comment. Usage error if it contains none.
+/// Shapes from the file with this name, one per line; # begins a comment. Usage error if the file contains no shape.
 std::vector<Shape> shapes_of(const std::string &text, const std::string &file);
 
 } // namespace recollect

@@ -28,7 +28,7 @@ struct Part {
 };
 using PartList = std::vector<Part>;
 
-/// The part of that name, or null.
+/// The part with this name, or null.
 const Part *find_part(const PartList &results, const std::string &name);
 Part *find_part(PartList &results, const std::string &name);
 

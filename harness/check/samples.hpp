@@ -55,7 +55,7 @@ struct SampleKind {
 };
 /// The kinds of `sample`, the first being the default.
 const std::vector<SampleKind> &sample_kinds();
-/// The kind of that name (`ragged` is an old name of odd-length). Usage error that suggests the nearest name.
+/// The kind with this name (`ragged` is an old name of odd-length). Usage error that suggests the nearest name.
 const SampleKind &find_sample_kind(const std::string &name);
 
 /// Inputs of that kind, without an initial state, by draw_stable(). For odd-length, a T that is a multiple of 8 is

@@ -46,7 +46,8 @@ std::string one_line(std::string text) {
   return printable(text);
 }
 
-/// CLI11 reports an unknown subcommand or flag as an extra argument. This names the nearest known one instead.
+/// CLI11 reports an unknown subcommand or flag as an extra argument. This function names the nearest known subcommand
+/// or flag instead.
 void check_words(int argc, char **argv, CLI::App &app) {
   std::vector<std::string> names;
   for (const Subcommand &s : subcommands) names.push_back(s.name);

@@ -63,7 +63,7 @@ public:
   Finding finding(size_t index, const Claim &claim) const;
 
   const std::vector<Table> &tables() const { return tables_; }
-  /// Input error if there is no table of that name.
+  /// Input error if there is no table with this name.
   const Table &table(const std::string &name) const;
   /// The bytes of the HDF5 file.
   std::string image() const;

@@ -21,7 +21,7 @@ struct Group {
 /// S5, A5, S3, Z5, Z3 and parity (Z2): symmetric, alternating and cyclic groups. A5 and S5 are not solvable, so their
 /// word problems are complete for NC1 (Barrington 1989).
 const std::vector<std::string> &group_names();
-/// The group of that name.
+/// The group with this name.
 Group group_named(const std::string &name);
 
 /// The permutation i -> first[second[i]]. To rearrange a list x by p is to put x[p[i]] at place i. The product

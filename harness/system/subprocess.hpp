@@ -22,7 +22,7 @@ int run_program(const std::vector<std::string> &words, std::string &errors);
 int run_quietly(const std::vector<std::string> &words);
 
 /// A program that answers each line on its standard input with a line on its standard output. Its standard error is
-/// discarded. It must end when its input ends, which happens when this object is destroyed.
+/// discarded. The program must end when its input ends, which happens when this object is destroyed.
 class Dialogue {
 public:
   explicit Dialogue(const std::vector<std::string> &words);

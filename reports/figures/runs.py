@@ -168,7 +168,7 @@ def against_cost(cells: list[Cell]) -> Figure | None:
 
 
 def capacities(cells: list[Cell]) -> Figure | None:
-    """n at 99% accuracy with its 95% interval over seeds, best first. A mark at the right edge: 99% at the largest n."""
+    """n at 99% accuracy with a 95% interval over seeds, best first. A mark at the right edge: 99% at the largest n."""
     mine = [c for c in ok(cells) if c.task == "capacity"]
     if len(mine) < 2:
         return None

@@ -36,7 +36,8 @@ Claim retention() {
         .but_not("the gate alone", gate)
         .but_not("the erasure alone", delta)
         .but_not("$alpha^(m-1)$", late * delta);
-    // Exact for any keys: the gate does not depend on them, and repeated keys erase their directions completely.
+    // These laws need no random keys: the gate does not depend on keys, and repeated keys erase their directions
+    // completely.
     Vector keys = repeated(make_keys({"orthonormal", r, d}, 1, protocol.seed), m / r + 1);
     keys.resize(size_t(m) * d);
     const auto left = [&](const std::string &variant) { return kept(variant, keys, m, d, 1, alpha)[0]; };

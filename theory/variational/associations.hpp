@@ -48,8 +48,8 @@ inline Dense penalty(const Dense &U, double lambda0) { return lambda0 * Dense::i
 inline Dense closed_form(const Pairs &x, const Dense &M) {
   return transpose(x.V) * x.K * inverse(transpose(x.K) * x.K + M);
 }
-/// The same minimiser without normal equations: least squares on the pairs and on further rows. These are the rows of a
-/// square root of M; their values are 0.
+/// The same minimiser without normal equations: least squares on the pairs and on further rows. The further rows are
+/// the rows of a square root of M; their values are 0.
 inline Dense minimiser(const Pairs &x, const Dense &M) {
   const Dense root = transpose(cholesky(M)); // M = root^T root
   Dense design(x.n() + M.rows, M.rows), values(x.n() + M.rows, x.V.columns);

@@ -148,7 +148,7 @@ Claim non_expansive_threshold() {
   return measure(c, [](Points &points) {
     double low = 0.05, high = 0.2; // the sum falls as lambda0 grows
     for (int i = 0; i < 36; ++i) (worst_sum((low + high) / 2) > 2 ? low : high) = (low + high) / 2;
-    // All errors are far below this. The second eigenvalue changes the sum by its own size divided by lambda0. The
+    // All errors are far below `allowed`. The second eigenvalue changes the sum by its own size divided by lambda0. The
     // search ends within 1e-8 of the maximum, which changes the sum by the order of 1e-16. The sum has the slope -7 in
     // lambda0, so its error is divided by 7.
     const double allowed = 1e-10;

@@ -24,7 +24,7 @@ struct DeltaFormerRun {
   Assignments more = {}; // further parameters of the layer
 };
 
-/// The reads, as rows, of a sequence whose reads are u_t.
+/// The u_t of a run, as rows. The sequence must have the channels described above, so that its reads are the u_t.
 inline Dense u_of(const Sequence &s, const DeltaFormerRun &run) {
   Assignments set = run.more;
   set["kappa1"] = run.kappa1, set["kappa2"] = "linear";

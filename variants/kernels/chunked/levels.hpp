@@ -3,8 +3,8 @@
 // as in a Fenwick tree, and each level of the tree has its own state and its own weight when it is read.
 //
 // Steps are counted from 0. At step t, level 0 holds step t only. Level l >= 1 is empty if bit l - 1 of t is 0.
-// Otherwise it holds the 2^(l-1) steps before m, the last multiple of 2^(l-1) with m <= t. When bits 0 ... b - 1 of t
-// turn from 1 to 0, the states of levels 0 ... b are merged into level b + 1.
+// Otherwise level l holds the 2^(l-1) steps before m, the last multiple of 2^(l-1) with m <= t. When bits 0 ... b - 1
+// of t turn from 1 to 0, the states of levels 0 ... b are merged into level b + 1.
 //
 // The chunked form runs each level l >= 1 as a layer whose state is reset every 2^l steps. In the first 2^(l-1) of
 // these steps the state is written, in the other 2^(l-1) it is read. This takes O(T log T) time and linear memory.
