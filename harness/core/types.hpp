@@ -82,7 +82,7 @@ inline int width_of(Tensor tensor, const Shape &s) {
   const TensorFacts::Width width = facts_of(tensor).width;
   return width == TensorFacts::step ? 1 : width == TensorFacts::key ? s.Dk : s.Dv;
 }
-/// The tensor of that name. The name must be known.
+/// The tensor with this name. The name must be known.
 inline Tensor tensor_named(const std::string &name) {
   for (Tensor tensor : all_tensors)
     if (name == name_of(tensor)) return tensor;

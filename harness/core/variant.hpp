@@ -141,7 +141,7 @@ struct Variant {
   /// input_condition() adds this response (conditioning.hpp). Null if the layer solves no system.
   std::function<double(const Sequence &, const Params &)> solved_condition;
   /// The largest condition number of the matrices that the layer solves with, at steps 0, 1, 3, 7 ... and the last; 0
-  /// if it does not exceed `least`. For sequences without an initial state. Null if unknown.
+  /// if it does not exceed `least`. The sequences have no initial state. Null if unknown.
   std::function<Conditioned(const Sequence &, const Params &, double least)> worst_condition;
   /// Whether a head's outputs depend on other heads of the same batch element; null: never. A layer that joins heads
   /// has no finite state.

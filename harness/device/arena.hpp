@@ -21,7 +21,8 @@ public:
 
   void reset();
 
-  /// Address of the arena's block. While it does not change, the same requests after reset() get the same memory.
+  /// Address of the arena's block. While this address does not change, the same requests after reset() get the same
+  /// memory.
   std::uintptr_t begin() const { return std::uintptr_t(block_.data()); }
 
 private:

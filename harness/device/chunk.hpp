@@ -12,7 +12,8 @@ struct Chunk {
   int first, n;
 };
 
-/// Part `index` of `count` of a state. Its team has advanced it by `turn` chunks so far.
+/// Part number `index` of a state that is divided into `count` parts. The part's team has advanced it by `turn` chunks
+/// so far.
 struct Part {
   int index, count, turn = 0;
   /// Index of the first of `all` items that belongs to this part; a multiple of `grain`.
