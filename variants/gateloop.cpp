@@ -4,8 +4,9 @@
 //   S_t = S_{t-1} diag(alpha_t lambda_t e^{i theta_t}) + v_t k_t^T
 //   o_t = Re(S_t q_t)
 //
-// The phases theta, in radians, are the input w. Without w they are 0, and the layer is gated_linear. State: Dv x 2 Dk,
-// [real | imaginary] parts. Cost per token: recurrent 10 Dv Dk flops; chunked as gated_linear with 2 Dk channels.
+// The phases theta, in radians, are the input w. If w is absent, the phases are 0, and the layer is gated_linear.
+// State: Dv x 2 Dk, [real | imaginary] parts. Cost per token: recurrent 10 Dv Dk flops; chunked as gated_linear with 2
+// Dk channels.
 #include "variants/kernels/chunked/rotation_backward.hpp"
 #include "variants/kernels/common/rows.hpp"
 

@@ -84,8 +84,9 @@ template <class Real> void chunked(const Call<Real> &call) {
   gated_recurrence("mlstm::chunked", call, as_sum(call, stabilise(call, false)));
 }
 
-/// Given the gradients of keep = f u_{t-1} / u, add = i / u and the floor 1 / u, computes those of f and i. Here u is
-/// unit_of(M), with M = max(f M_{t-1}, |i|). A fixed unit has no gradient; at a tie M is f M_{t-1} (taped.hpp).
+/// Given the gradients of keep = f u_{t-1} / u, add = i / u and the floor 1 / u, computes the gradients of f and i.
+/// Here u is unit_of(M), with M = max(f M_{t-1}, |i|). A fixed unit has no gradient; at a tie M is f M_{t-1}
+/// (taped.hpp).
 template <class Real> struct StabiliseBack {
   Stabilise<Real> of;
   Array<Real> d_keep, d_add, d_floor, d_alpha, d_beta, d_state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Native sparse attention: the gated sum of softmax attention to the means of blocks, to a few whole blocks, and to the
-// last tokens (Yuan et al. 2025, arXiv:2502.11089; the formulas are those of fla/ops/nsa/naive.py).
+// last tokens (Yuan et al. 2025, arXiv:2502.11089; the formulas follow fla/ops/nsa/naive.py).
 //
 //   o_t = alpha_t A(means of complete blocks) + beta_t A(selected blocks) + lambda_t[0] A(last `window` tokens)
 //   A(rows) = sum_i softmax(scale q_t . k_i) v_i over the rows up to t, 0 if there are none

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // PaTH attention: softmax attention whose keys pass through the reflections of all later steps (Yang et al. 2025,
-// arXiv:2505.16381; the formula is that of the reference in fla's tests/ops/test_path_attn.py).
+// arXiv:2505.16381; the formula follows the reference in fla's tests/ops/test_path_attn.py).
 //
 //   o_t = sum_{i<=t} softmax_i(scale q_t^T H_t H_{t-1} ... H_{i+1} k_i) v_i,   H_j = I - beta_j w_j w_j^T
 //

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Preconditioned gated delta rule: what is written along a key channel is scaled by how much that channel has been used
-// (arXiv:2604.21100; the recurrence is that of fla/ops/precond_gated_delta_rule/naive.py).
+// (arXiv:2604.21100; the recurrence follows fla/ops/precond_gated_delta_rule/naive.py).
 //
 //   A_t  = lambda_t * A_{t-1} + k_t * k_t,   M_t = base^{-s(log(A_t + eps) - center)},   s(r) = r / (1 + |r|)
 //   S'_t = alpha_t S_{t-1}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stick-breaking attention: each key, the newest first, takes a share of what newer keys leave (Tan et al. 2024,
-// arXiv:2410.17980; the formula is that of fla's fla/ops/stickbreaking_attn/naive.py).
+// arXiv:2410.17980; the formula follows fla's fla/ops/stickbreaking_attn/naive.py).
 //
 //   o_t = sum_{i<t} s_i prod_{j=i+1..t-1} (1 - s_j) v_i,   s_i = sigmoid(z_i),   z_i = scale (q_t . k_i - threshold)
 //

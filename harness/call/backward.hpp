@@ -9,7 +9,7 @@ namespace recollect {
 /// Name of the form whose backward pass the layer uses: the fast form's, or the definition's if only it has one.
 std::string backward_form(const Variant &variant);
 
-/// Like gradient(), but computed in run.real by the form's backward pass. Usage error if it has none.
+/// Like gradient(), but computed in run.real by the form's backward pass. Usage error if the form has no backward pass.
 Sequence backward(const Variant &variant, const Sequence &sequence, const Run &run, const OutputWeights &weights);
 
 /// The gradient from the form's backward pass if it has one and all its numbers are finite, else from gradient(). Usage

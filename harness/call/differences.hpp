@@ -9,9 +9,9 @@ namespace recollect {
 
 /// The derivative of sum(weights.o * o) + sum(weights.state * state) along a random direction of one tensor.
 struct Slope {
-  std::string name;                  // dq, dk, ..., dw
-  double claimed, size;              // <candidate, direction>, and the sum of |terms| of this inner product
-  double measured, rounding;         // the slope from differences, and its error if each output is rounded once
+  std::string name;          // dq, dk, ..., dw
+  double claimed, size;      // claimed: <candidate, direction>; size: the sum of |terms| of this inner product
+  double measured, rounding; // measured: slope from differences; rounding: its error if each output is rounded once
   static constexpr double at = 1e-7; // the tolerance relative to `size`
   bool right() const { return std::fabs(claimed - measured) <= at * size + rounding; } // false for NaN
 };

@@ -40,7 +40,7 @@ public:
   }
 
 private:
-  std::int64_t least_, digits_; // least exponent with float64's bias; digits of the significand
+  std::int64_t least_, digits_; // least_: least exponent, with float64's bias; digits_: digits of the significand
 };
 
 /// x rounded to the nearest number of the type, ties to even; infinity beyond its largest.

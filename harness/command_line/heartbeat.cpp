@@ -21,7 +21,7 @@ struct Beat {
   std::mutex mutex;
   std::thread thread;
   std::string what;
-  int quiet = 0, doing = 0; // ticks since the last message, and since the current task began
+  int quiet = 0, doing = 0; // quiet: ticks since the last message; doing: ticks since the current task began
   bool in_place = false, over = true;
   int stop = -1; // a file descriptor that becomes readable at the end
 };

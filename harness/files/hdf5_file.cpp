@@ -49,7 +49,7 @@ struct Dataset {
   std::uint64_t count; // product of dims
 };
 
-/// Above the largest compression ratio of deflate, 1032.
+/// A bound that exceeds the largest compression ratio of deflate, 1032.
 constexpr std::uint64_t largest_compression = 1100;
 
 /// Opens a dataset that is stored entirely in this file. `cell` is the size of one element in memory. Before anything

@@ -8,7 +8,8 @@ namespace recollect {
 /// How the output B M^{-1} q responds to an error E of M. To first order the change is B M^{-1} E M^{-1} q. E_ij =
 /// +-M_ij, with random signs that are symmetric in i and j.
 struct ElementResponse {
-  double change, size; // largest |element| of the change, and of the output; change is infinite if M is singular
+  // change: largest |element| of the change, infinite if M is singular; size: largest |element| of the output.
+  double change, size;
 };
 ElementResponse element_response(const Dense &M, const Dense &B, const std::vector<double> &q);
 

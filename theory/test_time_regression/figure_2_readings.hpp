@@ -65,7 +65,7 @@ const std::vector<ParamSpec> setting{
                  "first key: drawn from the stationary distribution of the early process, or one draw of the noise")};
 
 /// An output of norm sqrt(64) has a loss of at least (8 - 1)^2 = 49 against a target of norm 1. A layer counts as the
-/// worst if its loss is at least 40 times that of every other layer.
+/// worst if its loss is at least 40 times the loss of every other layer.
 const double worst_by = std::log(40);
 
 /// Equicorrelated noise has the share c + (1 - c) / Dk along one direction. If that is most of the noise, keys are
@@ -203,8 +203,8 @@ const std::string source = "003 §5, Eq 55, Fig 2";
 inline std::string over(const Reading &large, const Reading &small, Stretch s) {
   return "ln(loss of " + large.name + " / loss of " + small.name + "), " + name_of(s);
 }
-/// Adds the condition that the loss of `large` exceeds that of `small` by the margin, and a rival: the same statement
-/// about wrong_large and wrong_small, which must be refuted.
+/// Adds the condition that the loss of `large` exceeds the loss of `small` by the margin, and a rival: the same
+/// statement about wrong_large and wrong_small, which must be refuted.
 inline void condition(Points &points, const Bench &b, const Reading &large, const Reading &small, Stretch s,
                       double margin, const Reading &wrong_large, const Reading &wrong_small) {
   points.at(b.at(small)).condition(over(large, small, s), b.above(large, small, s, margin));

@@ -66,7 +66,7 @@ double student_tail(double x, int nu) {
 /// distributed as (1 - c)|u|^2 + sqrt 2 sigma |u| g, with a normal g and sigma^2 = (1 + c)^2 / 2 + the squares of all
 /// other weights. |u|^2 is chi-square, so the difference has the sign of a Student variable.
 struct Contest {
-  double c, others; // the sum of the squares of the other weights
+  double c, others; // others: the sum of the squares of the other weights
   double argument(double own) const { return (1 - c) / std::sqrt(2 * (own + others)); }
   double mistaken(int dv) const { return student_tail(argument((1 + c) * (1 + c) / 2) * std::sqrt(double(dv)), dv); }
   double without_own(int dv) const { return student_tail(argument(0) * std::sqrt(double(dv)), dv); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 §3.4, Eq 12, Algorithm 2, the parallel form: whether its composition is associative, whether its recurrence is
-// that of Eq 10, and what the scan costs.
+// 004 §3.4, Eq 12, Algorithm 2, the parallel form: whether its composition is associative, whether its recurrence
+// equals Eq 10, and what the scan costs.
 #include "theory/support/counted_layers.hpp"
 #include "theory/variational/associations.hpp"
 

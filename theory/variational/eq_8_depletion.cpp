@@ -27,7 +27,7 @@ Claim depletion() {
     const Vector penalties = scaled(s, random_units(steps, d, Stream(seed, "depletion/penalties")));
     Vla layer(d, 1, lambda0);
     Dense M = lambda0 * Dense::identity(d);
-    Vector drops, along_z, along_u, traces; // A_{t-1} - A_t of every step, by the layer and by two laws
+    Vector drops, along_z, along_u, traces; // drops: A_{t-1} - A_t of every step; along_z, along_u: by two laws
     for (int t = 0; t < steps; ++t) {
       const Dense before = layer.A;
       const Vector u = row(penalties, t, d), z = times(inverse(M), u);

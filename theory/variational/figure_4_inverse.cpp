@@ -77,7 +77,7 @@ Claim a_decay() {
     const Vector whole(axes.begin(), axes.begin() + size_t(rounds) * width);
     const double measured = inverse_norm(random), units = step_units(t, width, lambda0) * start,
                  rounding = units * epsilon_of(Real::f64), isotropic = inverse_norm(whole);
-    Vector projected, ends, falls; // norms at t, norms at 1000, and exponents between 100 and 1000
+    Vector projected, ends, falls; // projected: norms at t; ends: norms at 1000; falls: exponents between 100 and 1000
     for (int draw = 0; draw < draws; ++draw) {
       const Vector norms = norms_of_projected({100, t, length}, protocol.seed, std::uint64_t(draw));
       projected.push_back(norms[1]), ends.push_back(norms[2]), falls.push_back(std::log10(norms[0] / norms[2]));

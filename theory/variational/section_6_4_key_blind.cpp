@@ -10,7 +10,7 @@ namespace {
 /// n values are drawn out of V. An answer is right with probability count / n, where count is how often its value was
 /// drawn.
 struct Guesses {
-  Vector random, frequent; // a random value of the context; its most frequent value
+  Vector random, frequent; // random: a random value of the context; frequent: its most frequent value
 };
 Guesses guesses(int n, int V, const Stream &pick, size_t first, size_t draws) {
   Guesses g;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 Table 2 on growth without normalisation: the norm of one step, and that of 25 steps.
+// 004 Table 2 on growth without normalisation: the norms of one step and of 25 steps.
 #include "theory/support/sampling.hpp"
 #include "theory/variational/unnormalised_readings.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// steps that pad the last chunk decay the final state: their gates are those of the last step, or 0
+// steps that pad the last chunk decay the final state: their gates equal the last step's gates, or are 0
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

@@ -13,7 +13,7 @@ const std::vector<ParamSpec> sizes{integer_param("n", 10, 4, 32, "pairs stored")
 /// The first dv channels hold the values and the next n - 1 hold unit vectors, so that one read shows r and every
 /// kappa.
 struct Split {
-  double noise, diagonal; // |r|^2 and sum_j kappa_j^2 |v_j|^2, means of both reads
+  double noise, diagonal; // noise: |r|^2; diagonal: sum_j kappa_j^2 |v_j|^2; both are means of the two reads
 };
 std::vector<Split> split_noise(MemorySize size, double mean, std::uint64_t seed, size_t first, size_t count) {
   const auto [T, d, dv] = size;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How many almost orthogonal keys fit (000 E.2).
 //
-// For random unit keys P(|k_i . k_j| > eps) <= 2 exp(-d eps^2 / 2). Hence n of them have a coherence below eps with
+// For random unit keys P(|k_i . k_j| > eps) <= 2 exp(-d eps^2 / 2). Hence n such keys have a coherence below eps with
 // probability above 1 - p if d > 2 ln(n (n-1) / p) / eps^2. For every set the coherence is at least sqrt((n-d) / (d
 // (n-1))) (Welch 1974).
 #pragma once

@@ -20,7 +20,7 @@ template <class Real> struct ChannelGradient {
   static constexpr int most = on_host ? 32 : 16;                // steps
   static constexpr int lanes = on_host ? 64 / sizeof(Real) : 1; // channels per thread at a time
   int n, F;
-  const Real *decay, *q, *k, *bonus; // [n,F]; bonus null: a step writes before it reads
+  const Real *decay, *q, *k, *bonus; // [n,F]; if bonus is null, a step writes before it reads
   Real scale;                        // factor of the queries
   const Real *pairs;                 // [n,n] do_t . v_i for i <= t
   std::ptrdiff_t ldp;

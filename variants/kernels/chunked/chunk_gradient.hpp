@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The gradients of a chunk, given the state S at the chunk's start and the gradient dS of the state at its end. All
-// chunks run in parallel. Letters are those of problem.hpp. For i <= t let dA(t,i) = scale D(t,i) do_t . v_i. For delta
+// chunks run in parallel. Letters are as in problem.hpp. For i <= t let dA(t,i) = scale D(t,i) do_t . v_i. For delta
 // rules, e_i replaces v_i, and 1 replaces write_i, in dA, dq and dk:
 //
 //   dq_t = scale D(t,0) S^T do_t + sum_{i<=t} dA(t,i) write_i k_i

@@ -42,7 +42,7 @@ template <class Number> struct DeltaRuleAdjoint {
   struct Reading {
     Decays<Real> decays;
     Real *dA, *dL;   // [C,C]
-    Real *A, *L, *G; // [C,C], [C,C], [C+1,C+1], for the decays' gradients; A and L reuse the buffers of o and E
+    Real *A, *L, *G; // A, L [C,C], G [C+1,C+1]: for the decays' gradients; A and L reuse the buffers of o and E
     Real *dY;        // [C,V], if chunk_output solves
     Real *x;         // [C,F]
     Real *q, *r, *p, *o, *E, *S, *dS; // buffers

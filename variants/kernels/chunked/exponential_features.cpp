@@ -25,7 +25,7 @@ template <class Real> struct PeakScan {
 private:
   template <class Channels> KOKKOS_FUNCTION void scan(size_t head, int first, Channels channels) const {
     const size_t at_end = (head * rows + rows - 1) * F + first;
-    Real peak[lanes], left[lanes], key[lanes]; // per step, so that no store can alias a later load
+    Real peak[lanes], left[lanes], key[lanes]; // local arrays for one step, so that no store can alias a later load
     for (int j = 0; j < channels; ++j) peak[j] = state(at_end + j);
     for (size_t at = head * T * F + first, t = 0; t < size_t(T); ++t, at += F) {
       for (int j = 0; j < channels; ++j) {

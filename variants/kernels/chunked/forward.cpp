@@ -18,7 +18,7 @@ constexpr int few_steps = 16; // for T up to this, the recurrence by steps is fa
 
 bool has_extents(int keys) {
   return keys <= 256 &&
-         has_memory((keys <= 64 ? 136 : 224) * 1024); // the largest stage of these extents needs this much
+         has_memory((keys <= 64 ? 136 : 224) * 1024); // the largest stage of these extents needs this much memory
 }
 
 /// The arrays and options that decide which stages a call runs.

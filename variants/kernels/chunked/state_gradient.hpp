@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The adjoint of state passing: computes the gradient of the state from the last chunk to the first. Here dS is the
-// gradient of the state [Dv,Dk] at a chunk's end. Other letters are those of problem.hpp. D . Q K^T has the elements
+// gradient of the state [Dv,Dk] at a chunk's end. Other letters are as in problem.hpp. D . Q K^T has the elements
 // D(t,i) q_t . k_i:
 //
 //   dE = scale (D . Q K^T)^T dO + diag(D(C,i)) K dS^T                                    delta rules

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// State passing: computes the state at the start of each chunk from that of the chunk before, in order (problem.hpp).
+// State passing: computes the state at the start of each chunk from the state at the start of the previous chunk, in
+// order (problem.hpp).
 //
 //   E^T = U^T - S W^T                          (delta rules)
 //   S <- D(C,0) S + E^T diag(D(C,i)) K         (decayed sums: E = diag(write) V)
@@ -32,7 +33,8 @@ struct StatePassing {
   static constexpr int workers = row_warps * key_warps,
                        loaders = erases || (is_narrow<Op> && !channels && workers <= 8) ? 4 : 2,
                        threads = 32 * (workers + loaders);
-  static constexpr int values = 16 * row_warps, keys = Dk / key_warps; // rows of S per block; columns of S per warp
+  // values: rows of S per block; keys: columns of S per warp.
+  static constexpr int values = 16 * row_warps, keys = Dk / key_warps;
   static constexpr int key_pitch = Dk + fragments::pad<Op>, step_pitch = chunk + fragments::pad<Op>,
                        value_pitch = values + fragments::pad<Op>;
   static constexpr int keys_size = chunk * key_pitch, values_size = erases ? values * step_pitch : chunk * value_pitch;

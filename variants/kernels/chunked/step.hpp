@@ -21,8 +21,8 @@ enum class StepRule { sum, channels, erases };
 template <class Stored, int Dk, StepRule rule> struct Steps {
   static constexpr bool erases = rule == StepRule::erases, channels = rule == StepRule::channels;
   static constexpr int warps = 4, threads = 32 * warps, across = 8,
-                       down = 32 / across;                                 // lanes per row; rows at a time
-  static constexpr int packs = Dk / (4 * across);                          // packs of four keys per lane
+                       down = 32 / across;        // across: lanes per row; down: rows at a time
+  static constexpr int packs = Dk / (4 * across); // packs of four keys per lane
   static constexpr int rows = packs >= 5 ? 1 : packs >= 3 ? 2 : 8 / packs; // per lane
   static constexpr int rows_of_block = warps * down * rows;
 

@@ -22,7 +22,7 @@ struct StoredGradient {
 };
 
 #ifdef __CUDACC__
-/// CUDA's type of these 16 bits, and the precision of their products.
+/// CUDA's type of 16-bit numbers, and the precision of their products.
 template <class Stored> struct CudaNumber {
   using type = __nv_bfloat16;
   using Op = fragments::Bf16;

@@ -168,7 +168,8 @@ template <class Real> struct VariationalInverse {
 template <class Real> struct VariationalWrites {
   VariationalRule<Real> rule;
   int F;
-  Array<Real> query, sums, b, length, weight; // three [B,H,T,F], b becomes a; two [B,H,T], |b_t| and p_t . c_t
+  // query, sums, b [B,H,T,F], where b becomes a; length [B,H,T]: |b_t|; weight [B,H,T]: p_t . c_t.
+  Array<Real> query, sums, b, length, weight;
   KOKKOS_FUNCTION void operator()(int t, int first, int side) const {
     const size_t row = size_t(t) * F;
     Real *const b = this->b.data() + row;
