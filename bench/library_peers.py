@@ -16,6 +16,12 @@ import fla_layers  # noqa: E402
 # Layers whose kernels take an initial state [Dv,Dk] and return the final one.
 WITH_STATE = ("linear", "retnet", "mamba2", "gated_linear", "hgrn2", "rwkv6", "rwkv7", "scalar_gated_delta", "delta_net",
               "gated_delta_net", "gated_delta_net2", "kda")
+# Layers that are timed with packed texts and grouped heads. fla's kernels of all of them take cu_seqlens.
+PACKED = ("linear", "retnet", "mamba2", "gated_linear", "delta_net", "gated_delta_net")
+# Layers whose kernels in fla let several heads of v share a head of q and k. For others, q and k are repeated.
+GROUPED = ("gated_delta_net",)
+# Layers with gates whose backward pass fla refuses on GPUs for which Triton compiles it wrongly.
+GATED_BACKWARD = ("mamba2", "gated_delta_net")
 # How a library's kernel differs from our layer. Outputs are compared nevertheless, except for keys in NOT_COMPARED.
 NOTES = {
     ("fla", "linear_elu"): "fla gets elu + 1 of q and k",
@@ -52,8 +58,9 @@ class Captured:
         return sum(x.numel() * x.element_size() for x in [*self.tensors(), self.o])
 
     def copy(self):
-        """A copy with separate tensors."""
-        own = lambda x: x.detach().clone() if isinstance(x, torch.Tensor) else x  # noqa: E731
+        """A copy with separate tensors, except for cu_seqlens: fla remembers the chunks of a tensor of starts, and to count those
+        of another one it would wait for the device."""
+        own = lambda x: x.detach().clone() if isinstance(x, torch.Tensor) and x.is_floating_point() else x  # noqa: E731
         return Captured(self.kernel, [own(x) for x in self.args], {n: own(x) for n, x in self.options.items()}, self.o)
 
     def __call__(self):
@@ -82,6 +89,18 @@ def captured(layer, load, inputs):
     with torch.no_grad():
         o = layer(watched, inputs)[0]
     return Captured(kernel, seen["args"], seen["options"], o)
+
+
+def refuse_wrong_gradients():
+    """NotImplementedError if fla refuses the backward pass of gates. A whole backward pass would say so only after the kernels
+    before it were compiled and tuned."""
+    from fla.ops.common.chunk_o import chunk_bwd_dqkwg
+
+    try:
+        chunk_bwd_dqkwg(*[None] * 6, g=torch.ones(1))
+    except Exception as answer:  # it refuses before it looks at its other arguments
+        if "incorrect results" in str(answer):
+            raise NotImplementedError(str(answer)) from None
 
 
 def fla_form(variant, T):

@@ -32,6 +32,7 @@ import library_peers  # noqa: E402
 import stopwatches  # noqa: E402
 import torch_peers  # noqa: E402
 
+OVER_SHARED_MEMORY = "out of resource"  # said by Triton, if no configuration of a kernel fits the GPU
 # Exceptions of a peer that does not support a type or shape, or that lacks memory.
 REFUSALS = (AssertionError, NotImplementedError, ValueError, *([torch.cuda.OutOfMemoryError] if hasattr(torch.cuda, "OutOfMemoryError") else []))
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
@@ -60,10 +61,11 @@ class limited:
 
 
 def load(case):
-    """{name: array [B,H,T,...]} of the tensors that the program wrote."""
+    """{name: array [B,H,T,...]} of the tensors that the program wrote. q and k may have fewer heads than the others."""
     B, H, T, Dk, Dv = case["shape"]
     dtype = np.float64 if case["real"] == "f64" else np.float32  # float32 holds 16-bit numbers exactly
-    shapes = {"q": (B, H, T, Dk), "k": (B, H, T, Dk), "v": (B, H, T, Dv), "beta": (B, H, T), "alpha": (B, H, T),
+    key_heads = case["qk_heads"]
+    shapes = {"q": (B, key_heads, T, Dk), "k": (B, key_heads, T, Dk), "v": (B, H, T, Dv), "beta": (B, H, T), "alpha": (B, H, T),
               "lambda": (B, H, T, Dk), "w": (B, H, T, Dk)}
     return {name: np.fromfile(os.path.join(case["folder"], name + ".bin"), dtype).reshape(shapes[name])
             for name in case["given"]}
@@ -139,11 +141,15 @@ class LibraryPeer:
 
     def prepare(self, case):
         B, H, T, Dk, Dv = case["shape"]
+        if self.source == "fla" and case["backward"] and case["variant"] in library_peers.GATED_BACKWARD:
+            library_peers.refuse_wrong_gradients()
         arrays = load(case)
         if case["variant"] in library_peers.WITH_STATE:
-            arrays["state"] = np.zeros((B, H, Dv, Dk), np.float32)
+            arrays["state"] = np.zeros((max(B, len(case["starts"]) - 1), H, Dv, Dk), np.float32)
+        if case["variant"] not in library_peers.GROUPED:
+            arrays.update({name: arrays[name].repeat(H // case["qk_heads"], 1) for name in "qk"})
         convert = lambda: library_peers.fla_layers.Inputs(arrays, SIXTEEN_BITS.get(self.storage, torch.float32),
-                                                          dict(library_peers.fla_layers.SETTINGS))
+                                                          dict(library_peers.fla_layers.SETTINGS), starts=case["starts"])
         call = library_peers.captured(self.layer, self.kernel, convert())
         copies = iter([call])
         self.make = lambda: (lambda own: own.backward() if case["backward"] else own)(next(copies, None) or call.copy())
@@ -166,6 +172,8 @@ def peers_of(case):
     """The peers that can compute the case; those that need no tuning come first."""
     variant, form, real = case["variant"], case["form"], case["real"]
     storage = "bf16" if real == "f32" and case["math"] == "bf16" else real
+    if case["starts"] or case["qk_heads"] < case["shape"][1]:
+        return packed_peers_of(case, storage)
     found, parameters = [], parameters_of(case)
     function = torch_peers.TORCH.get((variant, form))
     by_channel = variant == "gated_linear" and "lambda" in case["given"]  # PyTorch's form has one gate per step
@@ -182,6 +190,17 @@ def peers_of(case):
     return found
 
 
+def packed_peers_of(case, storage):
+    """The peers for packed texts, and for heads of v that share a head of q and k."""
+    variant, T = case["variant"], case["shape"][2]
+    if variant not in library_peers.PACKED or DEVICE == "cpu" or case["form"] == "recurrent" or case["parameters"] or case["real"] == "f64":
+        return []
+    repeats = case["qk_heads"] < case["shape"][1] and variant not in library_peers.GROUPED
+    notes = [library_peers.NOTES.get(("fla", variant), ""), "fla gets q and k repeated for every head" if repeats else ""]
+    return [LibraryPeer(source, layer, kernel, storage, "; ".join(filter(None, notes)))
+            for source, layer, kernel in library_peers.adapters(variant, T) if source == "fla"]
+
+
 class Session:
     """Works on one case at a time."""
 
@@ -196,7 +215,7 @@ class Session:
         except REFUSALS as refusal:  # the process can continue
             return dict(status="skipped", reason=said(refusal))
         except Exception as failure:
-            return dict(status="failed", reason=said(failure))
+            return dict(status="skipped" if OVER_SHARED_MEMORY in str(failure) else "failed", reason=said(failure))
 
     def ask_case(self, question):
         self.case, self.watches = question, {}

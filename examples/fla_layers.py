@@ -26,9 +26,10 @@ LEFT_OUT = {"gated_delta_net2": ["w"], "preconditioned_delta": ["lambda"]}
 
 
 class Inputs:
-    """A case's tensors in fla's layout and types. `leaves` are the case's own arrays, which get gradients."""
+    """A case's tensors in fla's layout and types. `leaves` are the case's own arrays, which get gradients. `starts` are the first
+    steps of packed texts, and the last one's end. H is the number of heads of v; q and k may have fewer."""
 
-    def __init__(self, arrays, dtype, settings, log_gates=False):
+    def __init__(self, arrays, dtype, settings, log_gates=False, starts=()):
         self.settings, self.dtype, self.log_gates, self.zero_gate = settings, dtype, log_gates, False
         kept = {name: dtype if name in WHOLE or name == "beta" else torch.float32 for name in arrays}
         self.leaves = {
@@ -36,7 +37,9 @@ class Inputs:
             for name, array in arrays.items() if name not in ("do", "dstate")
         }
         self.q, self.k, self.v = (self.leaves[name].transpose(1, 2).contiguous() for name in "qkv")
-        self.B, self.T, self.H, self.Dk = self.k.shape
+        self.B, self.T, _, self.Dk = self.k.shape
+        self.H = self.v.shape[2]
+        self.texts = dict(cu_seqlens=torch.tensor(starts, device=DEVICE)) if starts else {}
 
     def given(self, name):
         """[B,T,H] or [B,T,H,Dk]; None if the case has no such input."""
@@ -79,7 +82,7 @@ class Inputs:
     def options(self, scale=1.0):
         """Arguments that all kernels of recurrent layers share."""
         scale = scale if self.settings["scale"] is None else self.settings["scale"]
-        return dict(scale=scale, initial_state=self.initial_state(), output_final_state=True)
+        return dict(scale=scale, initial_state=self.initial_state(), output_final_state=True, **self.texts)
 
 
 def unit(w):

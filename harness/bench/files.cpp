@@ -50,6 +50,8 @@ std::vector<Table> tables_of(const std::vector<BenchResult> &results, const Ceil
                {"math", text},
                {"schedule", text},
                {"without", text},
+               {"texts", text},
+               {"qk_heads", integer},
                {"storage", text},
                {"noise", real},
                {"clock", real},
@@ -72,8 +74,8 @@ std::vector<Table> tables_of(const std::vector<BenchResult> &results, const Ceil
               r.seconds.size(), r.timing.outliers.size(), rate(tokens(c), r), r.bytes, rate(r.bytes, r),
               ceilings.bytes_per_second(), r.flops, rate(r.flops, r), ceilings.flops_per_second(c.real, c.math),
               r.peak_bytes, c.backward ? "backward" : "forward", name_of(c.math), name_of(c.schedule),
-              join(c.without, ","), r.storage, r.timing.noise, r.clock, r.discarded, int(r.kept_slow), r.stopped_by,
-              r.method, r.limit, r.bound, r.error);
+              join(c.without, ","), c.texts, c.qk_heads, r.storage, r.timing.noise, r.clock, r.discarded,
+              int(r.kept_slow), r.stopped_by, r.method, r.limit, r.bound, r.error);
     for (size_t s = 0; s < r.seconds.size(); ++s) {
       const auto &named = r.timing.outliers;
       samples.add(i, s, r.seconds[s], std::count(named.begin(), named.end(), s));

@@ -86,6 +86,8 @@ json description(const PeerCase &asked, const std::string &folder) {
           {"math", name_of(c.math)},
           {"chunk", c.chunk},
           {"given", names_given(*asked.inputs)},
+          {"starts", starts_of_texts(c.texts, n.T)},
+          {"qk_heads", c.qk_heads ? c.qk_heads : n.H},
           {"backward", c.backward},
           {"parameters", set_parameters(c)},
           {"expected_steps", asked.expected_steps},

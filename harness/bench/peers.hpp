@@ -11,7 +11,7 @@ namespace recollect {
 /// What peers get to know of a case.
 struct PeerCase {
   const BenchCase *bench_case;
-  const Sequence *inputs;
+  const Sequence *inputs;       // q and k may have fewer heads than v
   std::vector<double> expected; // the definition's o of the last batch's first head, [expected_steps, Dv]; may be empty
   int expected_steps;
 };

@@ -2,6 +2,7 @@
 #include "harness/bench/plan.hpp"
 #include "harness/call/segment.hpp"
 #include "harness/core/error.hpp"
+#include "harness/core/in_pieces.hpp"
 #include "harness/core/sweep.hpp"
 #include "harness/core/text.hpp"
 #include "harness/numerics/inputs.hpp"
@@ -9,8 +10,8 @@
 #include "harness/run/plan.hpp"
 #include "harness/system/ranks.hpp"
 #include <algorithm>
-#include <cctype>
 #include <cmath>
+#include <sstream>
 
 namespace recollect {
 namespace {
@@ -29,19 +30,20 @@ int parse_size(const std::string &text, const std::string &what) {
 }
 
 /// Usage error if the shape cannot have these texts and heads of q and k.
-void refuse_sharing(const BenchRequest &request, const Shape &n) {
-  if (request.qk_heads < 0 || (request.qk_heads > 0 && n.H % request.qk_heads != 0))
-    usage_error("--qk-heads " + std::to_string(request.qk_heads) + " does not divide the " + std::to_string(n.H) +
-                " heads");
-  if (request.texts.empty()) return;
-  const int end = starts_of_texts(request.texts, n.T).back();
+void refuse_sharing(const BenchShape &timed) {
+  const Shape &n = timed.shape;
+  refuse_shared_heads(timed.qk_heads, n.H);
+  if (timed.texts.empty()) return;
+  const int end = starts_of_texts(timed.texts, n.T).back();
   if (n.B != 1 || end != n.T)
     usage_error("--texts of " + std::to_string(end) + " steps need a shape with B = 1 and as many steps, not B = " +
                 std::to_string(n.B) + ", T = " + std::to_string(n.T));
 }
 
 template <class Stored> void round_each(std::vector<double> &numbers) {
-  for (double &x : numbers) x = double(Stored(x));
+  in_pieces(numbers.size(), [&](size_t i, size_t end) {
+    for (; i < end; ++i) numbers[i] = double(Stored(numbers[i]));
+  });
 }
 
 } // namespace
@@ -103,33 +105,43 @@ Shape parse_shape(const std::string &text) {
   return s;
 }
 
-std::vector<Shape> shapes_of(const std::string &text, const std::string &file) {
-  std::vector<Shape> shapes;
+std::vector<BenchShape> shapes_of(const std::string &text, const std::string &file) {
+  std::vector<BenchShape> shapes;
   for (const std::string &line : split(text, '\n')) {
-    std::string shape = line.substr(0, line.find('#'));
-    shape.erase(std::remove_if(shape.begin(), shape.end(), [](unsigned char c) { return std::isspace(c); }),
-                shape.end());
-    if (!shape.empty()) shapes.push_back(parse_shape(shape));
+    std::istringstream words(line.substr(0, line.find('#')));
+    std::string shape;
+    BenchShape timed;
+    for (std::string word; words >> word;)
+      if (word.rfind("texts=", 0) == 0)
+        timed.texts = word.substr(6);
+      else if (word.rfind("qk-heads=", 0) == 0)
+        timed.qk_heads = parse_size(word.substr(9), "qk-heads in " + file);
+      else
+        shape += word;
+    if (shape.empty()) continue;
+    timed.shape = parse_shape(shape);
+    shapes.push_back(timed);
   }
   if (shapes.empty()) usage_error(file + " holds no shape, and needs B,H,T,Dk,Dv on a line");
   return shapes;
 }
 
-std::vector<Shape> swept(const std::vector<Shape> &shapes, const std::string &sweep) {
+std::vector<BenchShape> swept(const std::vector<BenchShape> &shapes, const std::string &sweep) {
   const size_t equals = sweep.find('=');
   const std::string name = sweep.substr(0, equals);
   const size_t which = size_t(std::find(std::begin(dimensions), std::end(dimensions), name) - std::begin(dimensions));
   if (equals == std::string::npos || (which == 5 && name != "D"))
     usage_error("--sweep is DIMENSION=values with one of B, H, T, Dk, Dv or D (both widths), got '" + sweep + "'");
-  std::vector<Shape> all;
-  for (const Shape &shape : shapes)
+  std::vector<BenchShape> all;
+  for (const BenchShape &timed : shapes)
     for (const std::string &value : expand_values(sweep.substr(equals + 1), "--sweep " + name)) {
-      all.push_back(shape);
+      all.push_back(timed);
+      Shape &shape = all.back().shape;
       const int size = parse_size(value, "--sweep " + name);
       if (which < 5)
-        dimension(all.back(), which) = size;
+        dimension(shape, which) = size;
       else
-        all.back().Dk = all.back().Dv = size;
+        shape.Dk = shape.Dv = size;
     }
   return all;
 }
@@ -137,15 +149,16 @@ std::vector<Shape> swept(const std::vector<Shape> &shapes, const std::string &sw
 std::vector<BenchCase> bench_plan(const BenchRequest &request) {
   refuse_math(request.real, request.math);
   if (!request.along.empty()) refuse_cut(request.real);
-  for (const Shape &shape : request.shapes) refuse_sharing(request, shape);
+  for (const BenchShape &timed : request.shapes) refuse_sharing(timed);
   std::vector<BenchCase> plan;
   const std::vector<const Variant *> variants = select_variants(request.variants);
   refuse_unused(request.settings, variants, {});
+  refuse_left_out(request.without, variants);
   for (const Variant *variant : variants)
     for (const std::string &wanted : request.forms)
       for (const Form &form : variant->forms) {
         const Params params = resolve(variant->params, settings_for(*variant, request.settings), variant->name);
-        for (const Shape &shape : request.shapes) {
+        for (const auto &[shape, texts, qk_heads] : request.shapes) {
           const std::string name = wanted == "all" ? form.name : wanted;
           const Form &chosen = request.backward ? find_form(*variant, name) : find_form(*variant, name, shape, params);
           if (&chosen == &form)
@@ -156,11 +169,11 @@ std::vector<BenchCase> bench_plan(const BenchRequest &request) {
                             params,
                             shape,
                             request.seed,
-                            request.without,
+                            left_out(*variant, request.without),
                             request.along,
                             request.backward,
-                            request.texts,
-                            request.qk_heads});
+                            texts,
+                            qk_heads});
         }
       }
   return plan;

@@ -8,18 +8,22 @@
 
 namespace recollect {
 
+struct BenchShape {
+  Shape shape;
+  std::string texts = ""; // lengths of packed texts, such as "1000,0,24"; "": not packed
+  int qk_heads = 0;       // heads of q and k; 0: as many as of v
+};
+
 struct BenchRequest : ExecutionOptions {
   BenchRequest() { real = Real::f32; }
   std::vector<std::string> variants{"all"}, forms{"fast"};
-  std::vector<Shape> shapes;
+  std::vector<BenchShape> shapes;
   Assignments settings;
   std::vector<std::string> without; // optional inputs that are not given
   SamplingRule rule;                // how many samples of a case are enough
   std::uint64_t seed = 1;
-  std::string along;      // "auto", "scan", "chain": all ranks share each sequence (along_ranks.hpp); "": not shared
-  bool backward = false;  // time the forms' backward passes
-  std::string texts = ""; // lengths of packed texts, such as "1000,0,24"; "": not packed
-  int qk_heads = 0;       // heads of q and k; 0: as many as of v
+  std::string along;     // "auto", "scan", "chain": all ranks share each sequence (along_ranks.hpp); "": not shared
+  bool backward = false; // time the forms' backward passes
 };
 
 struct BenchCase : ExecutionOptions {
@@ -32,8 +36,8 @@ struct BenchCase : ExecutionOptions {
   std::vector<std::string> without = {};
   std::string along = ""; // as in BenchRequest
   bool backward = false;
-  std::string texts = ""; // as in BenchRequest
-  int qk_heads = 0;       // as in BenchRequest
+  std::string texts = ""; // as in BenchShape
+  int qk_heads = 0;       // as in BenchShape
   bool packed() const { return !texts.empty() || qk_heads > 0; }
 };
 /// "variant/form/B:4/H:16/T:4096/Dk:64/Dv:64/f32", where f32 is the type of the arrays. Settings that differ from the
@@ -51,10 +55,11 @@ LayerInputs layer_inputs_of(const BenchCase &c);
 /// Every form of every variant at every shape. Usage error for unknown names.
 std::vector<BenchCase> bench_plan(const BenchRequest &request);
 /// "T=1024:65536:*2" replaces T in every shape by each of the values. Usage error for an unknown dimension.
-std::vector<Shape> swept(const std::vector<Shape> &shapes, const std::string &sweep);
+std::vector<BenchShape> swept(const std::vector<BenchShape> &shapes, const std::string &sweep);
 /// "B,H,T,Dk,Dv"
 Shape parse_shape(const std::string &text);
-/// Shapes from the file with this name, one per line; # begins a comment. Usage error if the file contains no shape.
-std::vector<Shape> shapes_of(const std::string &text, const std::string &file);
+/// Shapes from the file with this name, one per line: "1,16,96,64,64 texts=64,32 qk-heads=4", the last two optional.
+/// # begins a comment. Usage error if the file contains no shape.
+std::vector<BenchShape> shapes_of(const std::string &text, const std::string &file);
 
 } // namespace recollect

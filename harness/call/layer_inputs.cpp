@@ -298,6 +298,12 @@ std::vector<int> starts_of_texts(const std::string &lengths, int T) {
   return starts;
 }
 
+void refuse_shared_heads(int shared, int heads) {
+  if (shared < 0 || (shared > 0 && heads % shared != 0))
+    usage_error("shared heads must divide the " + std::to_string(heads) + " heads, and " + std::to_string(shared) +
+                " does not");
+}
+
 Numbers summed_over_sharing(Numbers all, size_t B, size_t heads, size_t H, bool interleaved) {
   if (heads == H || all.empty()) return all;
   const size_t size = all.size() / (B * H);

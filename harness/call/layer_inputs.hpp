@@ -26,6 +26,8 @@ struct Text {
 /// Parses the lengths of packed texts, such as "30,0,69". Returns the step at which each text starts, then the step at
 /// which the last text ends; empty for "". Usage error unless the lengths are whole and add up to at most T.
 std::vector<int> starts_of_texts(const std::string &lengths, int T);
+/// Usage error if so many heads cannot be shared by all `heads`; 0: none are shared.
+void refuse_shared_heads(int shared, int heads);
 
 struct LayerInputs {
   Sequence all;      // all steps of all texts; q and k [B,key_heads,T,Dk], states [B or N,H,rows,columns]

@@ -33,12 +33,15 @@ struct BenchFlags {
     static_cast<ExecutionOptions &>(r) = engine.get(dtype.real(), chunk);
     r.settings = assignments(settings);
     r.without = without, r.backward = backward;
-    r.texts = texts, r.qk_heads = qk_heads;
     if (along.asked()) r.along = along.carry;
-    for (const std::string &text : shapes) r.shapes.push_back(parse_shape(text));
+    for (const std::string &text : shapes) r.shapes.push_back({parse_shape(text)});
     if (!shapes_file.empty())
-      for (const Shape &shape : shapes_of(read_regular_file(shapes_file), shapes_file)) r.shapes.push_back(shape);
+      for (const BenchShape &timed : shapes_of(read_regular_file(shapes_file), shapes_file)) r.shapes.push_back(timed);
     if (r.shapes.empty()) r.shapes = {{2, 8, 4096, 64, 64}};
+    for (BenchShape &timed : r.shapes) { // the flags are for shapes whose line in the file states none
+      if (timed.texts.empty()) timed.texts = texts;
+      if (!timed.qk_heads) timed.qk_heads = qk_heads;
+    }
     for (const std::string &sweep : sweeps) r.shapes = swept(r.shapes, sweep);
     return r;
   }
@@ -134,7 +137,9 @@ Action add_bench(CLI::App &app) {
       ->delimiter(',')
       ->capture_default_str();
   c.add_option("--shape", flags->shapes, "B,H,T,Dk,Dv (repeatable); default 2,8,4096,64,64")->expected(1)->take_all();
-  c.add_option("--shapes", flags->shapes_file, "file of shapes, one B,H,T,Dk,Dv per line; # begins a comment");
+  c.add_option(
+      "--shapes", flags->shapes_file,
+      "file of shapes, one B,H,T,Dk,Dv per line, where texts=LENGTHS and qk-heads=N may follow; # begins a comment");
   c.add_option("--sweep", flags->sweeps, "T=1024:65536:*2, D=32,64,128, ... (repeatable)")->expected(1)->take_all();
   flags->dtype.add(c);
   c.add_option("--chunk", flags->chunk, "chunk length C")->check(CLI::Range(1, 1 << 30))->capture_default_str();
@@ -161,11 +166,9 @@ Action add_bench(CLI::App &app) {
   c.add_option("--qk-heads", flags->qk_heads, "number of heads of q and k, each shared by several heads of v")
       ->excludes(c.get_option("--ranks-along"));
   c.add_flag(
-       "--peers", flags->peers,
-       "also time PyTorch's, fla's and other installed implementations on the same tensors, alternating with ours; "
-       "their backward passes by autograd")
-      ->excludes("--texts")
-      ->excludes("--qk-heads");
+      "--peers", flags->peers,
+      "also time PyTorch's, fla's and other installed implementations on the same tensors, alternating with ours; "
+      "their backward passes by autograd");
   c.add_option("--peers-limit", flags->peers_limit,
                "longest first call of a peer in seconds, with compiling and tuning; slower peers are skipped")
       ->check(CLI::Range(0.001, 86400.0))

@@ -11,6 +11,7 @@
 #include "harness/core/registry.hpp"
 #include "harness/device/backend.hpp"
 #include "harness/numerics/random.hpp"
+#include "harness/run/plan.hpp"
 #include "harness/run/provenance.hpp"
 #include <filesystem>
 #include <iostream>
@@ -29,26 +30,16 @@ struct SampleFlags {
 };
 
 /// The optional inputs that --without names.
-std::vector<Tensor> left_out(const Variant &variant, const Words &names) {
-  Words optional;
-  for (const Input &input : variant.inputs)
-    if (!input.required) optional.push_back(input.name);
+std::vector<Tensor> tensors_left_out(const Variant &variant, const Words &names) {
+  refuse_left_out(names, {&variant});
   std::vector<Tensor> all;
-  for (const std::string &name : names) {
-    if (std::find(optional.begin(), optional.end(), name) == optional.end())
-      usage_error("--without takes optional inputs of " + variant.name + " (" +
-                  (optional.empty() ? "it has none" : join(optional, ", ")) + "), got '" + name + "'");
-    all.push_back(tensor_named(name));
-  }
+  for (const std::string &name : names) all.push_back(tensor_named(name));
   return all;
 }
 
 Sharing sharing_of(const SampleFlags &flags, const Shape &n, const Convention &convention) {
   Sharing sharing;
-  for (int heads : {flags.qk_heads, flags.kv_heads})
-    if (heads < 0 || (heads > 0 && n.H % heads != 0))
-      usage_error("shared heads must divide the " + std::to_string(n.H) + " heads, and " + std::to_string(heads) +
-                  " does not");
+  for (int heads : {flags.qk_heads, flags.kv_heads}) refuse_shared_heads(heads, n.H);
   if (flags.qk_heads) sharing.q_heads = sharing.k_heads = flags.qk_heads;
   if (flags.kv_heads) sharing.k_heads = sharing.v_heads = flags.kv_heads;
   sharing.cu_seqlens = starts_of_texts(flags.texts, n.T);
@@ -70,10 +61,11 @@ int write_one(const SampleFlags &flags, const Words &command_line) {
   const Convention convention = flags.convention.get(flags.settings);
   const StatedTypes stated = flags.types.stated(convention);
   const Backend backend;
-  CheckCase problem{variant,
-                    params,
-                    sample(variant, parse_shape(flags.shape), flags.kind, flags.seed, left_out(variant, flags.without)),
-                    {}};
+  CheckCase problem{
+      variant,
+      params,
+      sample(variant, parse_shape(flags.shape), flags.kind, flags.seed, tensors_left_out(variant, flags.without)),
+      {}};
   Sequence &s = problem.given;
   const Sharing sharing = sharing_of(flags, s.shape, convention);
   Shape of_states = s.shape;
@@ -109,7 +101,7 @@ int write_battery(const SampleFlags &flags, const Words &command_line) {
   const StatedTypes stated = flags.types.stated(convention);
   const Backend backend;
   std::vector<BatteryCase> cases = battery(variant, params, precision, flags.gradient, flags.seed,
-                                           std::numeric_limits<int>::max(), left_out(variant, flags.without));
+                                           std::numeric_limits<int>::max(), tensors_left_out(variant, flags.without));
   make_folder(flags.battery, cases);
   Rows table{{"case", "B,H,T,Dk,Dv", "purpose"}};
   for (BatteryCase &one : cases) {

@@ -38,6 +38,26 @@ template <class Entry> Assignments meant_for(const Entry &entry, const Assignmen
 
 Assignments settings_for(const Variant &variant, const Assignments &settings) { return meant_for(variant, settings); }
 
+std::vector<std::string> left_out(const Variant &variant, const std::vector<std::string> &names) {
+  std::vector<std::string> own;
+  for (const Input &input : variant.inputs)
+    if (!input.required && std::find(names.begin(), names.end(), input.name) != names.end()) own.push_back(input.name);
+  return own;
+}
+
+void refuse_left_out(const std::vector<std::string> &names, const std::vector<const Variant *> &variants) {
+  std::set<std::string> optional;
+  for (const Variant *variant : variants)
+    for (const Input &input : variant->inputs)
+      if (!input.required) optional.insert(input.name);
+  for (const std::string &name : names)
+    if (!optional.count(name))
+      usage_error("--without takes optional inputs of " +
+                  (variants.size() == 1 ? variants[0]->name : "the selected variants") + " (" +
+                  (optional.empty() ? "none" : join({optional.begin(), optional.end()}, ", ")) + "), got '" + name +
+                  "'");
+}
+
 void refuse_unused(const Assignments &settings, const std::vector<const Variant *> &variants,
                    const std::vector<const Task *> &tasks) {
   std::vector<std::string> names, owners;

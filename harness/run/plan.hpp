@@ -15,6 +15,10 @@ Assignments settings_for(const Variant &variant, const Assignments &settings);
 /// Usage error for the first setting that no variant or task uses.
 void refuse_unused(const Assignments &settings, const std::vector<const Variant *> &variants,
                    const std::vector<const Task *> &tasks);
+/// The layer's optional inputs among `names`.
+std::vector<std::string> left_out(const Variant &variant, const std::vector<std::string> &names);
+/// Usage error for the first name given to --without that is an optional input of none of the variants.
+void refuse_left_out(const std::vector<std::string> &names, const std::vector<const Variant *> &variants);
 
 /// Cases that run in order, in one process.
 using Group = std::vector<const Case *>;

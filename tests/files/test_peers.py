@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import types
 import unittest
 import unittest.mock
 
@@ -54,7 +55,7 @@ def on_device(tensors):
 def case(variant="linear", form="chunked", **others):
     """The program's request for a case, without the tensors."""
     return {**dict(ask="case", variant=variant, form=form, real="f32", math="exact", chunk=16, parameters={}, backward=False,
-                   given=[], shape=[1, 2, 24, 4, 4], expected_steps=0), **others}
+                   given=[], shape=[1, 2, 24, 4, 4], starts=[], qk_heads=2, expected_steps=0), **others}
 
 
 @unittest.skipIf(torch is None, "PyTorch is not installed")
@@ -120,6 +121,11 @@ class Peers(unittest.TestCase):
             self.assertEqual(sources(variant="linear", real="f64"), [])
             self.assertEqual(sources(variant="linear", parameters={"scale": 2}), [])
             self.assertEqual(sources(variant="linear", form="recurrent"), [("torch", "f32")])
+            for packed in dict(starts=[0, 20, 24]), dict(qk_heads=1):
+                for variant in library_peers.PACKED:
+                    self.assertEqual(sources(variant=variant, **packed), [("fla", "f32")])
+                self.assertEqual(sources(variant="softmax", form="parallel", **packed), [])
+                self.assertEqual(sources(variant="linear", form="recurrent", **packed), [])
         with unittest.mock.patch.object(peers, "DEVICE", "cpu"):
             self.assertEqual(sources(variant="linear"), [("torch", "f32")])
             self.assertEqual(sources(variant="linear", real="f64"), [("torch", "f64")])
@@ -127,6 +133,13 @@ class Peers(unittest.TestCase):
             self.assertEqual(sources(variant="linear", form="recurrent", real="bf16"), [])
             self.assertEqual(sources(variant="linear", real="f16"), [])  # PyTorch only autocasts to bfloat16 on a CPU
             self.assertEqual(sources(variant="gated_linear", given=["lambda"]), [])  # it has one gate a step
+            self.assertEqual(sources(variant="linear", starts=[0, 20, 24]), [])
+
+    def test_only_failures_that_may_leave_the_gpu_unusable_are_failures(self):
+        said = {"out of resource: shared memory, Required: 262144": "skipped", "CUDA error: an illegal memory access": "failed"}
+        for message, status in said.items():
+            with unittest.mock.patch.object(peers.Session, "ask_take", side_effect=RuntimeError(message)):
+                self.assertEqual(peers.Session().answer({"ask": "take"}), dict(status=status, reason=message))
 
     def test_one_step_is_asked_of_the_kernels_for_decoding(self):
         self.assertEqual(library_peers.fla_form("linear", 1), "fused_recurrent")
@@ -177,25 +190,25 @@ def log_linear(q, k, v, g, level_scales):
 
 
 def bounded_memory(q, k, v, s, output_final_state):
+    """fla's chunks have 64 steps. A kernel reads z at the last step of a chunk, and 0 behind the end of the sequence; its state is
+    divided by e^z."""
     share = s.exp() / s.exp().cumsum(1)  # of the new step in its slot
     keys, values, out = 0, 0, []
     for t in range(q.shape[1]):
         new, keep = share[:, t], 1 - share[:, t]
         keys = keys * keep[..., None, :] + k[:, t, ..., None] * new[..., None, :]
         values = values * keep[..., None] + new[..., None] * v[:, t, ..., None, :]
-    """fla's chunks have 64 steps. A kernel reads z at the last step of a chunk, and 0 behind the end of the sequence; its state is
-    divided by e^z."""
         read = torch.softmax(k.shape[-1] ** -0.5 * torch.einsum("bhk,bhkm->bhm", q[:, t], keys), -1)
         out.append(torch.einsum("bhm,bhmv->bhv", read, values))
+    if q.shape[1] % 64:
+        sums = s.exp().sum(1)
+        keys, values = keys * sums[..., None, :], values * sums[..., None]
     return torch.stack(out, 1), (keys, values)
 
 
 @unittest.skipIf(torch is None, "PyTorch is not installed")
 class Adapters(unittest.TestCase):
     """A kernel as fla documents it, called through the layer's adapter, computes the layer."""
-    if q.shape[1] % 64:
-        sums = s.exp().sum(1)
-        keys, values = keys * sums[..., None, :], values * sums[..., None]
 
     def compare(self, variant, kernel, left_out=(), state=None, T=11):
         shape = (2, 3, T, 4, 5)
@@ -238,6 +251,89 @@ class Adapters(unittest.TestCase):
             self.assertIn("the key is 0", self.refusal("gated_delta_net2", **given))
         self.assertIn("leave lambda out", self.refusal("preconditioned_delta", **given))
         self.assertIn("no initial state", self.refusal("abc", **given, state=np.zeros((1, 1, 9, 4))))
+
+
+def packed_delta(q, k, v, beta, g=None, *, scale, initial_state, output_final_state, cu_seqlens=None):
+    """fla's delta rule [B,T,H,D]: a state per text, and heads of v that share a head of q and k."""
+    group = v.shape[2] // k.shape[2]
+    q, k = (a.repeat_interleave(group, 2) for a in (q, k))
+    texts = [(b, 0, q.shape[1]) for b in range(q.shape[0])]
+    if cu_seqlens is not None:
+        starts = cu_seqlens.tolist()
+        texts = [(0, *ends) for ends in zip(starts, starts[1:])]
+    o, states = torch.zeros_like(v), initial_state.clone()
+    for S, (b, begin, end) in zip(states, texts):
+        for t in range(begin, end):
+            S *= 1 if g is None else g[b, t].exp()[:, None, None]
+            error = beta[b, t, :, None] * (v[b, t] - torch.einsum("hk,hkv->hv", k[b, t], S))
+            S += k[b, t, :, :, None] * error[:, None, :]
+            o[b, t] = scale * torch.einsum("hk,hkv->hv", q[b, t], S)
+    return o, states
+
+
+@unittest.skipIf(torch is None, "PyTorch is not installed")
+class Packed(unittest.TestCase):
+    """A peer gets packed texts and grouped heads as `bench` has them, and both sides compute the same."""
+
+    def timed(self, variant, shape, starts, qk_heads):
+        """(the output of the peer, the number of heads of q that its kernel got, ours)"""
+        tensors = {name: array.astype(np.float32) for name, array in tensors_of_a_layer(shape).items()
+                   if name in ("q", "k", "v", "beta") or name == "alpha" and variant == "gated_delta_net"}
+        tensors.update({name: tensors[name][:, :qk_heads] for name in "qk"})
+        heads = []
+
+        def kernel(q, *args, **options):
+            heads.append(q.shape[2])
+            return packed_delta(q, *args, **options)
+
+        with tempfile.TemporaryDirectory() as folder:
+            for name, array in tensors.items():
+                array.tofile(os.path.join(folder, name + ".bin"))
+            peer = peers.LibraryPeer("fla", library_peers.fla_layers.KERNELS[variant]["chunk"][0], lambda: kernel, "f32", "")
+            with torch.no_grad():
+                peer.prepare(case(variant, folder=folder, shape=list(shape), starts=starts, qk_heads=qk_heads, given=list(tensors)))()
+                o = peer.output()
+        packing = dict(cu_seqlens=np.array(starts)) if starts else {}
+        return o.cpu().numpy(), heads[-1], ours({**tensors, **packing}, variant)["o"]
+
+    def test_texts_and_heads_are_those_of_the_case(self):
+        for variant, got in ("delta_net", 4), ("gated_delta_net", 2):  # the latter's kernel takes grouped heads
+            for shape, starts in ((1, 4, 37, 6, 5), [0, 20, 21, 37]), ((2, 4, 11, 6, 5), []):
+                for qk_heads in 2, 4:
+                    found, heads, wanted = self.timed(variant, shape, starts, qk_heads)
+                    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5, err_msg=f"{variant} {starts} {qk_heads}")
+                    self.assertEqual(heads, got if qk_heads == 2 else 4)
+
+    def test_repeated_heads_are_said(self):
+        with unittest.mock.patch.object(peers, "DEVICE", "cuda"):
+            notes = lambda **asked: [peer.note for peer in peers.peers_of(case(**asked))]  # noqa: E731
+            self.assertEqual(notes(variant="mamba2", qk_heads=1), ["fla gets k times beta; fla gets q and k repeated for every head"])
+            self.assertEqual(notes(variant="gated_delta_net", qk_heads=1), [""])
+            self.assertEqual(notes(variant="linear", starts=[0, 24]), [""])
+
+    def test_a_backward_pass_that_fla_refuses_is_skipped_before_anything_is_compiled(self):
+        def refuses(q, k, v, do, h, dh, w=None, g=None):
+            if g is not None:
+                raise RuntimeError("Triton produces incorrect results (see #640)")
+
+        def accepts(q, k, v, do, h, dh, w=None, g=None):
+            return k.shape
+
+        module = "fla.ops.common.chunk_o"
+        for kernel, refused in (refuses, True), (accepts, False):
+            fake = types.SimpleNamespace(chunk_bwd_dqkwg=kernel)
+            with unittest.mock.patch.dict(sys.modules, {"fla": fake, "fla.ops": fake, "fla.ops.common": fake, module: fake}):
+                for variant in "mamba2", "linear":
+                    peer = peers.LibraryPeer("fla", None, None, "f32", "")
+                    asked = case(variant, backward=True, folder="nowhere", given=["q"])
+                    with self.assertRaises(NotImplementedError if refused and variant == "mamba2" else FileNotFoundError):
+                        peer.prepare(asked)
+
+    def test_copies_share_the_starts_of_texts(self):
+        call = library_peers.Captured(None, [torch.ones(2)], dict(cu_seqlens=torch.tensor([0, 2])), None)
+        copy = call.copy()
+        self.assertIs(copy.options["cu_seqlens"], call.options["cu_seqlens"])
+        self.assertIsNot(copy.args[0], call.args[0])
 
 
 @unittest.skipIf(torch is None, "PyTorch is not installed")

@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(arrays_of_16_bits_are_counted_and_held_to_their_type) {
 
 BOOST_AUTO_TEST_CASE(packed_texts_and_shared_heads_are_timed) {
   auto request = request_for("gated_delta_net", {"chunked"});
-  request.shapes = {{1, 4, 200, 8, 4}}, request.texts = "130,0,70", request.qk_heads = 2;
+  request.shapes = {{{1, 4, 200, 8, 4}, "130,0,70", 2}};
   BenchCase c = bench_plan(request)[0];
   const BenchResult r = timed(c);
   BOOST_TEST(r.status == "ok", r.reason);
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(packed_texts_are_held_to_the_definition) {
   Variant wrong = find_variant("gated_delta_net");
   for (Form &form : wrong.forms) form.f32 = find_variant("delta_net").find_form("recurrent")->f32; // without decays
   auto request = request_for("gated_delta_net", {"chunked"});
-  request.texts = "60,40";
+  request.shapes[0].texts = "60,40";
   BenchCase c = bench_plan(request)[0];
   c.variant = &wrong, c.form = wrong.find_form("chunked");
   const BenchResult r = timed(c);

@@ -11,7 +11,7 @@ BOOST_AUTO_TEST_SUITE(bench_files)
 
 std::vector<BenchCase> one_case() {
   BenchRequest r;
-  r.variants = {"gated_linear"}, r.shapes = {{1, 2, 100, 8, 4}};
+  r.variants = {"gated_linear"}, r.shapes = {{{1, 2, 100, 8, 4}, "60,40", 1}};
   r.schedule = Schedule::streaming, r.without = {"alpha"};
   return bench_plan(r);
 }
@@ -58,6 +58,7 @@ BOOST_AUTO_TEST_CASE(the_tables_hold_every_sample_and_rates_of_the_median) {
   BOOST_TEST(bench.get<double>(0, "flops_ceiling") == 1e9); // float32
   BOOST_TEST((bench.get<std::string>(0, "pass") == "forward" && bench.get<std::string>(0, "math") == "exact"));
   BOOST_TEST((bench.get<std::string>(0, "schedule") == "streaming" && bench.get<std::string>(0, "without") == "alpha"));
+  BOOST_TEST((bench.get<std::string>(0, "texts") == "60,40" && bench.get<std::int64_t>(0, "qk_heads") == 1));
   BOOST_TEST((bench.get<std::string>(1, "status") == "wrong" && bench.get<double>(1, "tokens_per_second") == 0));
   BOOST_TEST_REQUIRE(samples.rows.size() == good.seconds.size());
   for (size_t i = 0; i < samples.rows.size(); ++i) BOOST_TEST(samples.get<double>(i, "seconds") == good.seconds[i]);

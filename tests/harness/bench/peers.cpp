@@ -124,6 +124,20 @@ BOOST_AUTO_TEST_CASE(a_peer_that_refuses_fails_or_computes_something_else_is_a_r
   BOOST_TEST(read_file(where / "asked") == "case\nready 0\nready 1\nready 2\ncase\nready 0\nready 3\n");
 }
 
+BOOST_AUTO_TEST_CASE(peers_get_to_know_packed_texts_and_grouped_heads) {
+  const Folder where;
+  const StandIn python("test \"$1\" = -c && exit\nread -r asked\necho \"$asked\" >" + (where / "asked") +
+                       "\necho '{\"peers\":[]}'\n");
+  BenchRequest request;
+  request.variants = {"linear"}, request.forms = {"chunked"}, request.shapes = {{{1, 4, 64, 8, 6}, "40,0,24", 2}};
+  const auto plan = bench_plan(request);
+  Peers peers(5);
+  BOOST_TEST(timed_with(peers, plan[0]).size() == 1u);
+  const std::string asked = read_file(where / "asked");
+  BOOST_TEST(asked.find("\"starts\":[0,40,40,64]") != std::string::npos, asked);
+  BOOST_TEST(asked.find("\"qk_heads\":2") != std::string::npos, asked);
+}
+
 BOOST_AUTO_TEST_CASE(a_process_that_ends_leaves_ours_with_its_time) {
   const StandIn python("test \"$1\" = -c && exit\nread -r asked\n"
                        "echo '{\"peers\":[{\"source\":\"fla\",\"storage\":\"f32\"}]}'\n");
