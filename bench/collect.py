@@ -18,10 +18,10 @@ import sys
 
 import h5py
 
-COLUMNS = ["source", "variant", "form", "pass", "B", "H", "T", "Dk", "Dv", "storage", "math", "without", "status", "reason",
+COLUMNS = ["source", "variant", "form", "pass", "B", "H", "T", "Dk", "Dv", "storage", "math", "without", "texts", "qk_heads", "status", "reason",
            "median_seconds", "low_seconds", "high_seconds", "noise", "samples", "clock", "discarded", "kept_slow", "stopped_by", "method",
            "limit_seconds", "bound", "error", "commit"]
-CASE = ["source", "variant", "form", "pass", "B", "H", "T", "Dk", "Dv", "storage", "math", "without"]
+CASE = ["source", "variant", "form", "pass", "B", "H", "T", "Dk", "Dv", "storage", "math", "without", "texts", "qk_heads"]
 PATH = r"(?<![^\s=])/\S*/"  # the folders of an absolute path, which another machine does not have
 SHORT = {"median_seconds", "low_seconds", "high_seconds", "noise", "clock", "limit_seconds", "error"}  # four digits are enough
 
@@ -59,9 +59,13 @@ def conditions_of(meta: dict[str, str]) -> list[str]:
 
 
 def shortened(row: dict[str, str]) -> dict[str, str]:
-    """A missing column of an older file is empty."""
+    """A missing column of an older file is empty, and so is a number of heads of q and k that is that of v (0)."""
     short = lambda name: f"{float(row[name]):.4g}" if name in SHORT else row[name]  # noqa: E731
-    return {name: short(name) if name in row else "" for name in COLUMNS}
+    return {name: short(name) if name in row and (name, row[name]) != ("qk_heads", "0") else "" for name in COLUMNS}
+
+
+def case_of(row: dict[str, str]) -> tuple[str, ...]:
+    return tuple(row.get(name, "") for name in CASE)
 
 
 def collected(paths: list[str]) -> tuple[list[str], list[dict[str, str]]]:
@@ -79,7 +83,8 @@ def collected(paths: list[str]) -> tuple[list[str], list[dict[str, str]]]:
                     kept = limits.get((one["name"], one["kernel"], one["size"]), 0.0)
                     limits[one["name"], one["kernel"], one["size"]] = max(kept, float(one["value"]))
             for row in rows_of(file, "bench"):
-                rows[tuple(row[name] for name in CASE)] = shortened({**row, "commit": meta.get("git_commit", "")[:10]})
+                row = shortened({**row, "commit": meta.get("git_commit", "")[:10]})
+                rows[case_of(row)] = row
     if len(devices) > 1:
         raise SystemExit("collect.py: files of several devices: " + ", ".join(devices) + "; collect each into a file of its own")
     best: dict[str, tuple[float, str]] = {}
@@ -94,8 +99,8 @@ def kept_of(path: str, rows: list[dict[str, str]]) -> tuple[list[str], list[dict
     """(lines about the origin, rows) of a result file, without the cases of `rows`."""
     with open(path, encoding="utf-8", newline="") as file:
         lines = file.read().splitlines()
-    anew = {tuple(row[name] for name in CASE) for row in rows}
-    kept = [row for row in csv.DictReader(line for line in lines if not line.startswith("#")) if tuple(row[name] for name in CASE) not in anew]
+    anew = set(map(case_of, rows))
+    kept = [row for row in csv.DictReader(line for line in lines if not line.startswith("#")) if case_of(row) not in anew]
     return [line[2:] for line in lines if line.startswith("#")], kept
 
 

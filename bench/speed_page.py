@@ -16,11 +16,12 @@ from typing import Callable
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DOCS = os.path.join(os.path.dirname(HERE), "docs")
-sys.path.insert(0, DOCS)
+sys.path[:0] = [os.path.dirname(HERE), DOCS]
 
 import curves  # noqa: E402
 import rendering  # noqa: E402
 from rendering import Row  # noqa: E402
+from reports.packing import packing_of  # noqa: E402
 
 PAGE = os.path.join(DOCS, "speed.md")
 SHAPE = ("B", "H", "T", "Dk", "Dv")
@@ -42,12 +43,16 @@ def milliseconds(row: Row) -> str:
 
 
 def cases_of(rows: list[Row], which: str) -> dict[tuple[str, ...], list[Row]]:
-    """{(layer, sizes ..., what was left out): its rows} of one pass."""
+    """{(layer, sizes ..., what was left out, packing_of()): its rows} of one pass."""
     cases: dict[tuple[str, ...], list[Row]] = {}
     for row in rows:
         if row["pass"] == which:
-            cases.setdefault((row["variant"], *(row[n] for n in SHAPE), row["without"]), []).append(row)
+            cases.setdefault((row["variant"], *(row[n] for n in SHAPE), row["without"], packing_of(row)), []).append(row)
     return cases
+
+
+def shape_name(shape: tuple[str, ...] | list[str], packing: str) -> str:
+    return ",".join(shape) + (f", {packing}" if packing else "")
 
 
 def sides(rows: list[Row]) -> tuple[Row | None, list[Row]]:
@@ -87,15 +92,15 @@ def table(rows: list[Row], which: str) -> list[str]:
     if not cases:
         return []
     timed = [row for mine in cases.values() for row in mine]
-    groups = [group for i, group in enumerate(GROUPS) if i < 2 or any(map(group[2], timed))]
+    groups = [group for group in GROUPS if any(map(group[2], timed))]
     columns = ["layer", "B,H,T,Dk,Dv"]
     for ours, theirs, _ in groups:
         columns += [ours, theirs, "ratio", "of limit"]
     out = ["", f"**{which}**", "", "| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
-    for (layer, *shape, without), mine in sorted(cases.items(), key=lambda item: (item[0][1:6], item[0][0])):
+    for (layer, *shape, without, packing), mine in sorted(cases.items(), key=lambda item: (item[0][1:6], item[0][7], item[0][0])):
         name = layer + (f" without {without}" if without else "")
         found = [cell for _, _, has in groups for cell in cells([row for row in mine if has(row)])]
-        out.append("| " + " | ".join([name, ",".join(shape), *found]) + " |")
+        out.append("| " + " | ".join([name, shape_name(shape, packing), *found]) + " |")
     return out
 
 
@@ -104,11 +109,12 @@ def mean_ratio(ratios: list[float]) -> str:
     return f"{math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f}x" if ratios else ""
 
 
-Sizes = tuple[int, int, int]  # T, Dk, Dv
+Sizes = tuple[int, int, int, str]  # T, Dk, Dv, packing_of()
 # (column of a summary, whether a shape counts in the column's mean)
 KINDS: list[tuple[str, Callable[[Sizes], bool]]] = [
-    *((f"heads of {width}", lambda n, width=width: n[0] > 16 and n[1:] == (width, width)) for width in (64, 128, 256)),
+    *((f"heads of {width}", lambda n, width=width: n[0] > 16 and n[1:] == (width, width, "")) for width in (64, 128, 256)),
     ("at most 16 steps", lambda n: n[0] <= 16),
+    ("packed or grouped", lambda n: n[3] != ""),
 ]
 
 
@@ -120,11 +126,12 @@ def summary(rows: list[Row], which: str) -> list[str]:
     empty = len(out)
     for name, _, has in GROUPS:
         ratios: dict[str, list[tuple[float, str, Sizes]]] = {}
-        for (layer, B, H, T, Dk, Dv, without), mine in cases_of(list(filter(has, rows)), which).items():
+        for (layer, *shape, without, packing), mine in cases_of(list(filter(has, rows)), which).items():
             ratio = ratio_of(mine)
             if ratio is not None:
-                at = ",".join((B, H, T, Dk, Dv)) + (f" without {without}" if without else "")
-                ratios.setdefault(layer, []).append((ratio, at, (int(T), int(Dk), int(Dv))))
+                at = shape_name(shape, packing) + (f" without {without}" if without else "")
+                T, Dk, Dv = map(int, shape[2:])
+                ratios.setdefault(layer, []).append((ratio, at, (T, Dk, Dv, packing)))
         if len(ratios) > 1:
             ratios["all"] = sum(ratios.values(), [])
         for layer, found in sorted(ratios.items()):
@@ -139,7 +146,7 @@ def refusals(rows: list[Row]) -> list[str]:
     said: dict[tuple[str, str], list[str]] = {}
     for row in rows:
         if row["source"] != "recollect" and row["status"] != "ok":
-            case = f"{row['variant']} {','.join(row[n] for n in SHAPE)} {row['pass']} {row['storage']}"
+            case = f"{row['variant']} {shape_name([row[n] for n in SHAPE], packing_of(row))} {row['pass']} {row['storage']}"
             said.setdefault((row["source"], f"{row['status']}: {row['reason']}"), []).append(case)
     if not said:
         return []

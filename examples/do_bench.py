@@ -28,15 +28,16 @@ def read(path):
 
 
 def pairs(rows):
-    """[(ours, theirs)] of all cases with a peer that CALLS can call. If ours has float32 arrays with bf16 products, the peer's
+    """[(ours, theirs)] of all cases with a peer that CALLS can call, without packed texts and grouped heads. If ours has float32 arrays with bf16 products, the peer's
     arrays are stored in bf16."""
     def case(row):
         stored = "bf16" if row["math"] == "bf16" else row["storage"]
         return (stored, *(row[n] for n in ("variant", "pass", "B", "H", "T", "Dk", "Dv", "math", "without")))
 
-    ours = {case(r): r for r in rows if r["source"] == "recollect" and r["status"] == "ok"}
+    packed = lambda row: row.get("texts") or row.get("qk_heads")  # noqa: E731
+    ours = {case(r): r for r in rows if r["source"] == "recollect" and r["status"] == "ok" and not packed(r)}
     return [(ours[case(r)], r) for r in rows
-            if (r["variant"], r["source"]) in CALLS and r["status"] == "ok" and case(r) in ours and int(r["T"]) > 1]
+            if (r["variant"], r["source"]) in CALLS and r["status"] == "ok" and not packed(r) and case(r) in ours and int(r["T"]) > 1]
 
 
 def drawn(rows, seed, count=3):

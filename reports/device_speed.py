@@ -8,6 +8,7 @@ import re
 import statistics
 from dataclasses import dataclass
 
+from reports.packing import packing_of
 from reports.records import Device, DeviceRow
 
 SHAPE = ("B", "H", "T", "Dk", "Dv")
@@ -59,7 +60,7 @@ class Summary:
     which: str  # forward or backward
     count: int  # shapes that both ran
     mean: float  # geometric mean of the ratios
-    by_width: list[float | None]  # geometric means for each head width of WIDTHS, without decoding
+    by_width: list[float | None]  # geometric mean for each of WIDTHS; no decoding, packed texts or grouped heads
 
 
 def summary(device: Device) -> list[Summary]:
@@ -67,12 +68,13 @@ def summary(device: Device) -> list[Summary]:
     found = []
     for which, rows in device.passes.items():
         for variant in {r.variant for r in rows if r.ratio is not None}:
-            mine = [(r.shape, r.ratio) for r in rows if r.variant == variant and r.ratio is not None]
+            mine = [(r.shape, r.packing, r.ratio) for r in rows if r.variant == variant and r.ratio is not None]
             means = [
-                mean_ratio([ratio for (_, _, T, *widths), ratio in mine if T > DECODED and widths == [width, width]])
+                mean_ratio([ratio for (_, _, T, *widths), packing, ratio in mine
+                            if T > DECODED and widths == [width, width] and not packing])
                 for width in WIDTHS
             ]
-            found.append(Summary(variant, which, len(mine), statistics.geometric_mean(r for _, r in mine), means))
+            found.append(Summary(variant, which, len(mine), statistics.geometric_mean(r for *_, r in mine), means))
     return sorted(found, key=lambda s: (s.variant, s.which != "forward"))
 
 
@@ -81,13 +83,15 @@ def mean_ratio(some: list[float]) -> float | None:
 
 
 def compared(rows: list[dict[str, str]]) -> list[DeviceRow]:
-    """A row per layer, shape and precision: our time, the fastest peer's, their ratio, the fraction of the limit."""
-    cases: dict[tuple[tuple[int, ...], str, str, str], list[dict[str, str]]] = {}
+    """A row per layer, shape and precision: our time, the fastest peer's, their ratio, the fraction of the limit. Peers
+    of float32 arrays with bf16 products store bf16."""
+    cases: dict[tuple[tuple[int, ...], str, str, str, str, str], list[dict[str, str]]] = {}
     for row in rows:
-        key = (tuple(int(row[n]) for n in SHAPE), row["variant"], row["without"], row["math"])
-        cases.setdefault(key, []).append(row)
+        stored = row["storage"] if row["math"] == "exact" else ""
+        shape = tuple(int(row[n]) for n in SHAPE)
+        cases.setdefault((shape, packing_of(row), row["variant"], row["without"], row["math"], stored), []).append(row)
     found = []
-    for (shape, variant, without, math), mine in sorted(cases.items()):
+    for (shape, packing, variant, without, math, _), mine in sorted(cases.items()):
         timed = sorted((r for r in mine if r["status"] == "ok"), key=lambda r: float(r["median_seconds"]))
         ours = next((r for r in timed if r["source"] == "recollect"), None)
         theirs = next((r for r in timed if r["source"] != "recollect"), None)
@@ -95,7 +99,7 @@ def compared(rows: list[dict[str, str]]) -> list[DeviceRow]:
             seconds, limit = float(ours["median_seconds"]), float(ours["limit_seconds"])
             ratio = seconds / float(theirs["median_seconds"]) if theirs else None
             share = limit / seconds if limit else None
-            found.append(DeviceRow(variant, without, shape, math, ours, theirs, ratio, share))
+            found.append(DeviceRow(variant, without, shape, packing, math, ours, theirs, ratio, share))
     return found
 
 

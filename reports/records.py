@@ -262,6 +262,7 @@ class DeviceRow:
     variant: str
     without: str
     shape: tuple[int, ...]  # B, H, T, Dk, Dv
+    packing: str  # packed texts and grouped heads, in words
     math: str
     ours: dict[str, str]
     theirs: Optional[dict[str, str]]

@@ -56,10 +56,23 @@ class Tables(unittest.TestCase):
         rows += [row(T="30", seconds=9e-3), row("fla", T="30", status="skipped"), row(variant="softmax", T="10", seconds=1e-3),
                  row("torch", variant="softmax", T="10", seconds=2e-3)]
         self.assertEqual(speed_page.summary(rows, "forward")[-3:], [
-            "| float32 | all | 3 | 1.26x | 4.00x |  |  | 0.71x | 4.00x | 4,16,20,64,64 |",
-            "| float32 | linear | 2 | 2.00x | 4.00x |  |  | 1.00x | 4.00x | 4,16,20,64,64 |",
-            "| float32 | softmax | 1 | 0.50x |  |  |  | 0.50x | 0.50x | 4,16,10,64,64 |"])
+            "| float32 | all | 3 | 1.26x | 4.00x |  |  | 0.71x |  | 4.00x | 4,16,20,64,64 |",
+            "| float32 | linear | 2 | 2.00x | 4.00x |  |  | 1.00x |  | 4.00x | 4,16,20,64,64 |",
+            "| float32 | softmax | 1 | 0.50x |  |  |  | 0.50x |  | 0.50x | 4,16,10,64,64 |"])
         self.assertEqual(speed_page.summary(rows, "backward"), [])
+
+    def test_packed_texts_and_grouped_heads_have_rows_of_their_own(self):
+        packed = dict(texts="4000,0,96", qk_heads="")
+        grouped = dict(texts="", qk_heads="4")
+        rows = [row(), row("fla"), row(seconds=3e-3, **packed), row("fla", **packed), row(seconds=2e-3, **grouped), row("fla", **grouped)]
+        lines = speed_page.table(rows, "forward")[-3:]
+        self.assertEqual([(line.split(" | ")[1], line.split(" | ")[4]) for line in lines],
+                         [("4,16,4096,64,64", "1.00x"), ("4,16,4096,64,64, 3 texts of 0 to 4000 steps", "3.00x"),
+                          ("4,16,4096,64,64, 4 heads of q and k", "2.00x")])
+        self.assertEqual(speed_page.summary(rows, "forward")[-1],
+                         "| float32 | linear | 3 | 1.82x | 1.00x |  |  |  | 2.45x | 3.00x | 4,16,4096,64,64, 3 texts of 0 to 4000 steps |")
+        skipped = row("fla", status="skipped", reason="no", **grouped)
+        self.assertTrue(speed_page.refusals([skipped])[-1].endswith(": linear 4,16,4096,64,64, 4 heads of q and k forward f32"))
 
     def test_a_row_at_its_limit_says_100_percent(self):
         self.assertEqual(speed_page.cells([row(seconds=2.001e-4)])[3], "100% bytes")
@@ -80,6 +93,17 @@ class Collected(unittest.TestCase):
         self.assertEqual(collect.conditions_of(meta),
                          ["conditions: governor unknown, turbo unknown, load before 0.2, threads pinned yes"])
         self.assertEqual((collect.device_of({"device": "a GPU"}), collect.conditions_of({"device": "a GPU"})), ("a GPU", []))
+
+    def test_packed_texts_and_grouped_heads_are_kept(self):
+        with tempfile.TemporaryDirectory() as folder:
+            shapes, source, out = (os.path.join(folder, name) for name in ("shapes.txt", "b.h5", "b.csv"))
+            with open(shapes, "w", encoding="utf-8") as file:
+                file.write("1,4,32,4,4 texts=20,12\n1,4,32,4,4 qk-heads=2\n1,4,32,4,4\n")
+            subprocess.run([PROGRAM, "bench", "--variants", "linear", "--shapes", shapes, "--min-time", "0", "--max-time", "2", "-o",
+                            source], check=True, capture_output=True)
+            subprocess.run([sys.executable, os.path.join(BENCH, "collect.py"), source, "-o", out], check=True, capture_output=True)
+            rows = speed_page.rendering.read(out)[1]
+        self.assertEqual([(r["texts"], r["qk_heads"], r["status"]) for r in rows], [("20,12", "", "ok"), ("", "2", "ok"), ("", "", "ok")])
 
     def test_a_result_file_keeps_every_row_with_its_origin(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -29,6 +29,8 @@ IN_PART = {
         ["recollect bench --variants delta_net --shape 1,2,1024,64,64 --dtype f32 -o bench.h5 --min-time 0.01 --max-time 1"],
     "recollect bench --forms fast --shapes bench/shapes.txt --peers --peers-limit 120 -o f32.h5":
         ["recollect bench --forms fast --variants linear --shape 1,1,64,8,8 --min-time 0.001 --max-time 1 -o f32.h5"],
+    "recollect bench --forms fast --shapes bench/packed_shapes.txt --peers --peers-limit 120 -o packed.h5":
+        ["recollect bench --forms fast --variants linear --shape 1,4,64,8,8 --texts 40,24 --min-time 0.001 --max-time 1 -o packed.h5"],
     "bench/collect.py f32.h5 bf16.h5 ... -o bench/results/DEVICE.csv && bench/speed_page.py": NOTHING,  # tests/docs/test_speed_page.py
     "recollect verify 'vla-cor*' --suite full --junit claims.xml --json claims.json":
         ["recollect verify 'vla-cor*' --junit claims.xml --json claims.json"],
