@@ -90,6 +90,8 @@ Steps steps_of_rank(int T, int chunk, int rank, int ranks) {
 std::string not_along(const Variant &variant, const Form &form, const Shape &shape, const Params &params) {
   if (variant.state_shape(shape, params).size() == 0)
     return variant.name + " keeps no state that one rank could hand to the next";
+  if (variant.joins_heads && variant.joins_heads(params))
+    return variant.name + " computes the heads of a text together, and ranks cut between heads";
   if (form.causal && form.exact) return "";
   return form.name + " of " + variant.name +
          " depends on where the sequence ends: --ranks-along T takes exact forms only";

@@ -162,7 +162,8 @@ PartList in_segments(const CheckCase &problem, int length, const Disturbance &di
 
 void over_heads(const CheckCase &problem, const std::function<void(const CheckCase &part, size_t first)> &work) {
   const size_t heads = problem.given.shape.heads();
-  if (heads == 1 || !runs_side_by_side()) return work(problem, 0);
+  const bool together = problem.variant.joins_heads && problem.variant.joins_heads(problem.params);
+  if (heads == 1 || together || !runs_side_by_side()) return work(problem, 0);
   side_by_side(heads, [&](size_t head) {
     const auto own = [&](const Numbers &all) { return slice_heads(all, problem.given.shape, head, 1); };
     work({problem.variant,
