@@ -143,8 +143,8 @@ struct Variant {
   /// The largest condition number of the matrices that the layer solves with, at steps 0, 1, 3, 7 ... and the last; 0
   /// if it does not exceed `least`. The sequences have no initial state. Null if unknown.
   std::function<Conditioned(const Sequence &, const Params &, double least)> worst_condition;
-  /// Whether a head's outputs depend on other heads of the same batch element; null: never. A layer that joins heads
-  /// has no finite state.
+  /// Whether the heads of a batch element are computed together: a head's outputs depend on other heads or on its place
+  /// among them. Null: never.
   std::function<bool(const Params &)> joins_heads;
   /// Why the variant cannot take this shape with these parameters; "" if it can.
   std::function<std::string(const Shape &, const Params &)> unsuitable;
