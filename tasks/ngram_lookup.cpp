@@ -35,7 +35,7 @@ std::vector<int> unique_places(const std::vector<int> &text, int n) {
   return places;
 }
 
-/// A random text in which some n-gram occurs once. If none does, the text is drawn again.
+/// A random text in which some n-gram occurs once. If no n-gram occurs once, the text is drawn again.
 std::vector<int> make_text(const Params &p, std::uint64_t seed, int m) {
   const int length = p.integer("length"), tries = 100;
   for (int i = 0; i < tries; ++i) {

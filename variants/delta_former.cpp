@@ -20,7 +20,7 @@
 // beta^h_t kappa1(k^h_i, w^h_t) in place of beta_t kappa1(k_i, w_t). A head's beta may be negative.
 //
 // No finite state: every k and u is kept. Cost of token t: 4 t (Dk + Dv) flops. Chunked form: 000 Appendix D.3. The
-// form `doubling` inverts each chunk's I + A by 000 Eq 99-100 instead of substitution. It consists of matrix products
+// form `doubling` inverts each chunk's I + A by 000 Eq 99-100 and needs no substitution. It consists of matrix products
 // only, but loses digits if powers of A grow (repeated keys).
 //
 // Gradients take the slope of round as 1 (straight-through), as the listing of 000 does in training.

@@ -5,9 +5,9 @@
 //   S_t^0 = beta_t v_t k_t^T,   S_t^l = alpha_t S_{t-1}^l        (steps of a level: levels.hpp)
 //   o_t = sum_l w_t^l S_t^l q_t
 //
-// With all weights 1 it is mamba2. State: at most log2(T) + 2 matrices Dv x Dk; this grows with T, so the descriptor
-// has no finite state. Cost of token t: at least 5 Dv Dk, as for mamba2, and about 3/2 Dv Dk log2(t) for the other
-// levels; chunked: one mamba2 per level.
+// If all weights are 1, the layer is mamba2. State: at most log2(T) + 2 matrices Dv x Dk; this grows with T, so the
+// descriptor has no finite state. Cost of token t: at least 5 Dv Dk, as for mamba2, and about 3/2 Dv Dk log2(t) for the
+// other levels; chunked: one mamba2 per level.
 #include "variants/kernels/chunked/gated_recurrence_backward.hpp"
 #include "variants/kernels/chunked/levels.hpp"
 

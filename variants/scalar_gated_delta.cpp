@@ -5,8 +5,8 @@
 //   S_t = beta_t S_{t-1} + (v_t - S_{t-1} k_t) k_t^T
 //   o_t = S_t q_t
 //
-// With beta = 1 it is DeltaNet with step 1. In this layer beta gates the memory, not the write. State: Dv x Dk. Cost
-// per token: recurrent 7 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
+// With beta = 1 the layer is DeltaNet with step 1. In this layer beta gates the memory, not the write. State: Dv x Dk.
+// Cost per token: recurrent 7 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
 #include "variants/kernels/chunked/delta_rule_backward.hpp"
 #include "variants/kernels/chunked/delta_variant.hpp"
 #include "variants/kernels/common/rows.hpp"

@@ -23,7 +23,7 @@ inline Run run_of(const std::string &form, const ExecutionOptions &e, const Para
   return {form, e.real, e.chunk, params, e.schedule, e.math};
 }
 
-/// A run's parameters. If it has none, the variant's defaults.
+/// A run's parameters or, if the run has none, the variant's defaults.
 Params params_of(const Variant &variant, const Run &run);
 
 /// Returns o and the final state. Input error (exit 3) that names the dataset if an input is absent, mis-shaped or not

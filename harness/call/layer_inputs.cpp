@@ -43,7 +43,7 @@ Dims over_steps(Tensor tensor, int heads, const Shape &n) {
 
 int heads_in(const UsersArray &array) { return int(array.dims.at(1)); }
 
-/// An array has `heads` heads, shared by H heads. Returns which of them head i of the H uses.
+/// An array has `heads` heads, shared by H heads. Returns the number of the array's head that head i of the H uses.
 size_t shared_head(size_t i, size_t heads, size_t H, bool interleaved) {
   return interleaved ? i % heads : i / (H / heads);
 }

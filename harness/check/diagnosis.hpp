@@ -12,7 +12,7 @@
 namespace recollect {
 
 struct Explanation {
-  std::vector<const Mistake *> mistakes; // one, or two that occur together
+  std::vector<const Mistake *> mistakes; // one mistake, or two mistakes that occur together
   std::string what;
   double distance; // RMS over all rows of error over noise: about 1 if the candidate is the mistake plus rounding
 };

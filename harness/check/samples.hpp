@@ -44,8 +44,8 @@ struct Drawn {
 Drawn draw_stable(const Variant &variant, const Shape &shape, const Params &params, const Recipe &recipe,
                   std::uint64_t seed, double largest = 1e30);
 
-/// The definition's final state after twelve steps of other inputs: a state that the layer can reach. Empty if it is
-/// not finite.
+/// The definition's final state after twelve steps of other inputs: a state that the layer can reach. Empty if this
+/// state is not finite.
 std::vector<double> plausible_state(const Variant &variant, const Shape &shape, const Params &params,
                                     std::uint64_t seed);
 

@@ -116,7 +116,7 @@ std::vector<std::string> wrong_names(const Checked &found) {
   return said;
 }
 
-/// The names of parts in the candidate's file. For parts that it lacks: the convention's names.
+/// The names of parts in the candidate's file. Parts that the file lacks have the convention's names.
 PartNames users_names(const PartList &parts, const UsersArrays &in_file, const Convention &convention) {
   PartNames names;
   for (const Part &part : parts) {

@@ -31,7 +31,8 @@ void explain_claims(std::ostream &out, const Variant &variant);
 /// One line per case: what ran, its metrics, its time.
 void print_record(std::ostream &out, const Case &c, const Record &record);
 /// A table per task: every layer at every swept value, with mean and standard error of each metric, next to chance and
-/// ceiling. `metrics`: names of metrics, or "all"; if empty, the headline. A table of untuned layers says so.
+/// ceiling. `metrics`: names of metrics, or "all"; if empty, the headline. A table of untuned layers says that they are
+/// untuned.
 void print_cells(std::ostream &out, const std::vector<Ensemble> &all, const std::vector<std::string> &metrics = {});
 /// Says why cases were left out, and the remarks on cases: each reason once, with its layers. Failures have separate
 /// lines.
@@ -53,7 +54,7 @@ void print_growth(std::ostream &out, const std::vector<Growth> &fits);
 
 /// id, measured, predicted, standard error, verdict, expected: one row per claim (its decisive point), or one per
 /// point. Failing points are always shown, the worst in the claim's row. Last line: "N passed, M failed". `quiet`: only
-/// failures and that line.
+/// failures and the last line.
 void print_findings(std::ostream &out, const std::vector<Finding> &findings, bool every_point, bool quiet = false);
 /// A table per claim and law of the measurements at the user's points, with the smallest relative error that each
 /// detects.

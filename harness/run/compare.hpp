@@ -17,11 +17,11 @@ EnsembleList ranked(EnsembleList layers);
 
 struct ComparedPair {
   const Ensemble *first, *second;
-  size_t seeds;           // number of seeds that both have
+  size_t seeds;           // number of seeds that both layers have
   PairedComparison found; // first - second; NaN without a shared seed
   double q;               // p adjusted for the number of pairs compared (false_discovery.hpp); NaN if p is NaN
 };
-/// Compares each pair over the seeds that both have.
+/// Compares each pair of layers over the seeds that both layers have.
 std::vector<ComparedPair> compare(const std::vector<std::pair<const Ensemble *, const Ensemble *>> &pairs,
                                   const std::string &metric);
 

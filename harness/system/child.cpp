@@ -64,7 +64,7 @@ class Pipe {
 public:
   Pipe() {
     if (pipe2(ends_.data(), O_CLOEXEC) != 0) ends_ = {-1, -1};
-    fcntl(ends_[1], F_SETPIPE_SZ, 1 << 20); // if this is refused, the pipe keeps its 64 KiB
+    fcntl(ends_[1], F_SETPIPE_SZ, 1 << 20); // if the system refuses, the pipe keeps its 64 KiB
   }
   ~Pipe() {
     for (int side : {0, 1}) close_side(side);

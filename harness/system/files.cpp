@@ -103,7 +103,7 @@ bool OutputFile::adopt() {
 /// Replaces file `name` by `bytes` in one step and forces it to disk. The lock ensures that only this process writes
 /// files next to the target.
 void OutputFile::replace(const std::string &name, std::string_view bytes) const {
-  unlink(temporary_.c_str()); // left by a process that died before renaming it
+  unlink(temporary_.c_str()); // a process left the file when it died before renaming it
   const int descriptor = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (descriptor < 0) refuse("cannot create " + temporary_ + ": " + system_reason());
   struct stat s;
@@ -139,7 +139,7 @@ void OutputFile::publish(std::string_view bytes) {
 
 void OutputFile::abandon() {
   if (has_partial_)
-    unlink(partial_.c_str()), unlink(temporary_.c_str()); // temporary_: left by a process that died while writing
+    unlink(partial_.c_str()), unlink(temporary_.c_str()); // a process left temporary_ when it died while writing
   has_partial_ = false;
   lock_.reset();
 }

@@ -88,7 +88,7 @@ private:
   using Cast = Point (*)(Point, const Params &, std::string);
   /// Returns its index.
   size_t add(Cast cast, std::string label, const Point &compared);
-  // Rivals of the point of that index.
+  // Rivals of the point with this index.
   void add_rival(size_t index, std::string name, double law);
   void add_rival(size_t index, std::string name, const Point &compared);
   template <class M, class... Law> Stated<M> hold(Cast cast, std::string label, const M &measured, const Law &...law) {

@@ -16,7 +16,7 @@ using Seed = std::uint64_t;
 struct Arguments {
   const Protocol &protocol;
   const std::vector<ParamSpec> &declared;
-  const Params *values = nullptr; // none: only the kinds of the arguments are checked
+  const Params *values = nullptr; // null: only the kinds of the arguments are checked
   size_t next = 0;
   bool fit = true;
 

@@ -4,8 +4,8 @@
 // The state S = I is what d orthonormal keys with one-hot values leave in an empty delta-rule memory: d needles at
 // once. After later writes of v = 0 the read of needle i is S(i,i) times its value; the mean over needles is trace(S) /
 // d. A write at a unit key k with strength beta removes beta (k . needle)^2 of a needle and rotates the rest. For keys
-// that are uniform on the sphere E k k^T = I / d. So the mean is (1 - beta/d)^m after m writes, and alpha^m times that
-// with a gate.
+// that are uniform on the sphere E k k^T = I / d. So the mean after m writes is (1 - beta/d)^m or, with a gate, alpha^m
+// (1 - beta/d)^m.
 #pragma once
 #include "theory/support/layer_points.hpp"
 #include "theory/support/sampling.hpp"

@@ -120,8 +120,8 @@ Claim gated_capacity() {
            real_param("alpha", 0.95, 0.5, 0.98, "decay per step")});
   c.at({{{"to", 8}}, {{"from", 28}}, {{"n", 8}, {"alpha", 0.8}}});
   c.also([](Points &points, const Protocol &protocol) {
-    // Beyond the ceiling, where slots are used again, recent items are read better than in DeltaNet. Below it they are
-    // not.
+    // Beyond the ceiling, where slots are used again, recent items are read better than in DeltaNet. Below the ceiling
+    // they are not.
     const Items recent{32, 8, 28, 32, 0.95}, strong{32, 8, 28, 32, 0.5}, few{8, 8, 0, 8, 0.8}, later{8, 8, 4, 8};
     const auto gated = [&](const Items &x) {
       return error_of("gated_delta_net", x, protocol, wanted_sensitivity(protocol));

@@ -37,8 +37,8 @@ Claim orthonormal() {
     points.rounding(4);
     for (const Reader &r : {linear_reader, delta_reader, gated_reader, vla_reader, rls_reader})
       points.obligation(std::string(r.name) + ": all pairs", accuracy(layer_reads(x, r, protocol.seed), x), 1);
-    // The right value has the weight exp(scale), the n - 1 others have the weight 1. So it dominates from a scale of
-    // about ln n on.
+    // The right value has the weight exp(scale), the n - 1 others have the weight 1. So the right value dominates from
+    // a scale of about ln n on.
     points.wrong_system("softmax at $1/sqrt d$", softmax_accuracy(x, 1 / std::sqrt(double(width))), 1);
     points.obligation("softmax at scale 20: all pairs", softmax_accuracy(x, 20), 1);
   });

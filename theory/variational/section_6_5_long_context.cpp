@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 §6.5: eight pairs in a growing context, without training. Further pairs overwrite them; filler need not. The
-// width d_h is 32.
+// 004 §6.5: eight pairs in a growing context, without training. Further pairs overwrite the eight pairs; filler need
+// not overwrite them. The width d_h is 32.
 #include "theory/support/sampling.hpp"
 #include "theory/variational/recall.hpp"
 

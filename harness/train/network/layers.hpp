@@ -69,7 +69,7 @@ template <class Real> Array<Real> rope(Arena &arena, const Array<Real> &X, int w
 template <class Real> Array<Real> exchanged(Arena &arena, const Array<Real> &X, int T, int H, int D);
 
 /// Copies [...,n] to [...,times,n], with every n numbers repeated. The backward function sums over the repetitions.
-/// With times = 1 both return their argument.
+/// With times = 1 both functions return their argument.
 template <class Real> Array<Real> repeated(Arena &arena, const Array<Real> &X, int n, int times);
 template <class Real> Array<Real> repeated_backward(Arena &arena, const Array<Real> &dY, int n, int times);
 

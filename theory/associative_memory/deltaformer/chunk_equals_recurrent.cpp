@@ -111,7 +111,7 @@ void delta_rule_bound(Points &points, const std::string &name, Keys keys, std::u
   const Sequence rest = slice_steps(s, cut, shape.T);
   const Vector of_rest(O.data.begin() + size_t(cut) * shape.Dv, O.data.end());
   for (const Form *form : fast_forms(variant)) {
-    if (form->name == "doubling") continue; // not backward stable: neumann.cpp has its law
+    if (form->name == "doubling") continue; // this form is not backward stable; neumann.cpp has its law
     for (int C : {1, 4, 16, 64}) {
       const auto reads = [&](const Sequence &of) {
         return forward(variant, of, {form->name, Real::f64, C, variant_params(variant)}).o;

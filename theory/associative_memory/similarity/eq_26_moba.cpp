@@ -66,7 +66,8 @@ Vector chosen(const Vector &weights) {
 }
 
 /// Two of the earlier blocks have equal best scores, and one block is read besides the query's own. If blocks are
-/// selected by value (is the score among the top scores?), both are read. If they are selected by index, only one is.
+/// selected by value (is the score among the top scores?), both are read. If they are selected by index, only one is
+/// read.
 void ties(Points &points, int block) {
   const Blocks b{4, block, 2};
   Vector keys(size_t(b.keys()) * b.d, 0.0);
@@ -93,7 +94,7 @@ Claim moba_gating() {
            integer_param("topk", 3, 2, 15, "blocks read, the own one included; fewer than there are")});
   return measure(c, [](Points &points, Seed seed, int blocks, int block, int d, int most) {
     const Blocks b{blocks, block, d};
-    const int topk = std::min(most, blocks - 1), draws = 32; // so many that no rival agrees with all draws
+    const int topk = std::min(most, blocks - 1), draws = 32; // with so many draws, no rival agrees with all of them
     const Vector keys = Stream(seed, "moba/keys").normals(size_t(draws) * b.keys() * d),
                  queries = Stream(seed, "moba/queries").normals(size_t(draws) * d),
                  longer = (7 * Dense(draws, d, queries)).data;

@@ -26,7 +26,7 @@ template <class Number> struct DeltaRuleAdjoint {
   int decays = in.alpha.extent(0) ? 1 : 0; // 1: one number per step, 0: none
 
   struct Summary {
-    Real *dE;      // [C,V] A^T dO; after state passing dE or, if state passing solves, dY
+    Real *dE;      // [C,V] first A^T dO; after state passing dE, or dY if state passing solves
     Real *added;   // [F,V] sum of (D(t,0) q_t) do_t^T
     Real *flipped; // [C,C] L (tile::flip)
     Real *ends;    // [C,F] D(C,i) p_i, if there are decays

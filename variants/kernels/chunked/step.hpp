@@ -27,7 +27,7 @@ template <class Stored, int Dk, StepRule rule> struct Steps {
   static constexpr int rows_of_block = warps * down * rows;
 
   Inputs<Stored> in;
-  const float *lambda, *bonus; // [B,H,T,Dk] where channels decay; bonus null: none
+  const float *lambda, *bonus; // [B,H,T,Dk] where channels decay; null bonus: none
   Stored *o;
   float *end; // null: not wanted
 

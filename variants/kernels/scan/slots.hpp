@@ -66,7 +66,7 @@ template <class Real> void slots_recurrent(const std::string &label, const Call<
       });
 }
 
-/// K [Dk,Dk] is stored below V in every head's state. Copies it from `state` to `K`, or back.
+/// K [Dk,Dk] is stored below V in every head's state. Copies K from `state` to the array `K`, or back.
 template <class Real>
 void copy_keys(const Shape &s, const Array<Real> &state, const Array<Real> &K, bool back = false) {
   const size_t size = size_t(s.Dk) * s.Dk, first = size_t(s.Dv) * s.Dk, whole_state = state.extent(0) / s.heads();
