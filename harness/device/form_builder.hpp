@@ -17,7 +17,7 @@ class FormBuilder {
 public:
   explicit FormBuilder(Form form) : form_(std::move(form)) {}
 
-  /// The gradients with respect to every input. Without them, gradients come from the definition.
+  /// The gradients with respect to every input. If they are not given, gradients come from the definition.
   FormBuilder &backward(std::function<void(const BackwardCall<float> &)> f32,
                         std::function<void(const BackwardCall<double> &)> f64) {
     form_.vjp.f32 = std::move(f32), form_.vjp.f64 = std::move(f64);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pass returns when the device has finished it. While a Queueing object exists, it returns at once.
+// A pass returns when the device has finished it. While a Queueing object exists, a pass returns at once.
 #pragma once
 #include <Kokkos_Core.hpp>
 

@@ -53,7 +53,7 @@ __device__ __forceinline__ void add_product(const Product<Real> &x, int i0, int 
   constexpr int step = 8 * Unit::groups;
   int end = x.given.end(i0 + height - 1 < m ? i0 + height - 1 : m - 1, x.k);
   if (end <= 0) return;
-  // A is zero beyond `end`; where rows differ in their ends, non-finite results are detected in blocks()
+  // A is zero beyond `end`. Where rows end at different terms, blocks() detects results that are not finite.
   if (const int rounded = (end + step - 1) / step * step; rounded <= x.k && masked(x, i0)) end = rounded;
   const bool whole = within<N>(i0, m, j0, n) && end % step == 0 && regular(x);
   if (!whole) {
