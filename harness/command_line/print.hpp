@@ -59,8 +59,9 @@ void print_findings(std::ostream &out, const std::vector<Finding> &findings, boo
 /// A table per claim and law of the measurements at the user's points, with the smallest relative error that each
 /// detects.
 void print_sweep(std::ostream &out, const std::vector<Finding> &findings);
-/// The outcome of a finding: "holds", "holds_asymptotically", "not_tested" or "failed". For a refutation it is the
-/// scope: "refuted" (the paper asserts it), "boundary", "typo" or "untrained". The report's pages use the same names.
+/// The outcome of a finding: "holds", "holds_asymptotically", "not_tested" or "failed". For a refutation, the outcome
+/// is the scope: "refuted" (the paper asserts it), "boundary", "typo" or "untrained". The report's pages use the same
+/// names.
 std::string outcome_name(const Finding &finding);
 std::string findings_json(const std::vector<Finding> &findings);
 std::string findings_junit(const std::vector<Finding> &findings);

@@ -67,8 +67,8 @@ public:
   const Table &table(const std::string &name) const;
   /// The bytes of the HDF5 file.
   std::string image() const;
-  /// What differs from `other`, so that results of one cannot complete the other: the seed, the version or the plan. ""
-  /// if nothing differs.
+  /// The seed, the version or the plan, if it differs from `other`: then neither file can complete the other. "" if
+  /// nothing differs.
   std::string differs_from(const Results &other) const;
 
 private:

@@ -44,7 +44,7 @@ Claim key_blind_guess() {
   c.because("Softmax and linear attention in Tables 9, 11 and 13 (.15, .091, .070, .057, .043 at $n = 8$ to 48; .26, "
             ".27 at $n = 4$) lie between the two guesses. A model that ignores the key explains them.");
   c.takes(context);
-  // 24 values out of 8 are enough to distinguish V from V - 1.
+  // With 24 values drawn out of V = 8, V can be distinguished from V - 1.
   c.at({{{"n", 8}}, {}, {{"n", 48}}, {{"V", 8}}},
        {{{"V", 8}}, {{"n", 4}}, {{"n", 8}}, {{"n", 16}}, {}, {{"n", 32}}, {{"n", 48}}});
   return measure(c, [](Points &points, const Protocol &protocol, int n, int V) {
