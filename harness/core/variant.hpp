@@ -20,7 +20,7 @@ template <class Real, class Stored = Real> struct Call;
 template <class Real, class Stored = Real> struct BackwardCall;
 
 /// Kernels of a pass that read and write 16-bit arrays directly, with sums, states and gates in float32. A form without
-/// them runs in float32 on converted arrays (converted.hpp).
+/// such kernels runs in float32 on converted arrays (converted.hpp).
 template <template <class, class> class Pass> struct Native16 {
   std::function<void(const Pass<float, BFloat16> &)> bf16 = nullptr;
   std::function<void(const Pass<float, Float16> &)> f16 = nullptr;

@@ -45,10 +45,10 @@ struct CallSettings {
   bool packed() const { return packing.texts > 0 || key_heads() != shape.H; }
 };
 
-/// One forward pass. Optional inputs that the variant takes but that are absent hold their neutral values; inputs that
-/// it does not take are empty. `state` holds the initial state on entry and the final one on return. Every element of
-/// `o` must be written. In a stateless call the initial state is zero and the final state is not needed. A stateless
-/// BackwardCall needs no gradient of either state. A form may ignore that a call is stateless.
+/// One forward pass. An absent optional input holds its neutral value if the variant takes it, and is empty otherwise.
+/// `state` holds the initial state on entry and the final one on return. Every element of `o` must be written. In a
+/// stateless call the initial state is zero and the final state is not needed. A stateless BackwardCall needs no
+/// gradient of either state. A form may ignore that a call is stateless.
 template <class Real, class Stored> struct Call : CallSettings {
   Array<Stored> q, k, v, w, o;
   Array<Real> beta, alpha, lambda, state;
