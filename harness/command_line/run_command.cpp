@@ -206,7 +206,7 @@ int run(RunFlags &flags, const Words &command_line) {
   for (const Experiment &e : experiments)
     if (!e.request.experiment.empty()) start.describe(e.request.experiment, e.title, e.printed);
   Recorder recorder(flags.output.path, std::move(start), flags.output.resume);
-  Trials trials(plan, recorder.before().headlines());
+  Trials trials(plan, recorder.before().headlines(plan));
   const bool quiet = flags.quiet.quiet;
   const auto is_left = [&](const Case &c) {
     return flags.shard.has(size_t(c.group)) && !recorder.before().has(size_t(c.index));

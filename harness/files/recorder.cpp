@@ -27,6 +27,8 @@ std::vector<std::string> shards_of(const std::string &path) {
   return found;
 }
 
+bool first_rank() { return ranks::rank() == 0; }
+
 Results completed_by(const Results &start, const std::string &path) {
   Results found = Results::read(path);
   const std::string difference = found.differs_from(start);
@@ -38,8 +40,7 @@ Results completed_by(const Results &start, const std::string &path) {
 
 Recorder::Recorder(const std::string &path, Results start, bool resume, std::function<Clock::time_point()> now)
     : results_(std::move(start)), now_(std::move(now)) {
-  if (!path.empty() && ranks::rank() == 0) {
-    const Results empty = results_;
+  if (!path.empty() && first_rank()) {
     output_.reset(new OutputFile(path));
     if (resume && output_->adopt())
       results_ = completed_by(results_, output_->partial());
@@ -47,17 +48,17 @@ Recorder::Recorder(const std::string &path, Results start, bool resume, std::fun
       results_ = completed_by(results_, path);
       complete_ = true;
     }
-    take_over_shards(empty, path, resume);
+    take_over_shards(path, resume);
   }
-  before_ = ranks::size() > 1 ? Results::unpacked(ranks::shared(results_.packed())) : results_;
-  if (path.empty() || ranks::rank() == 0) return;
-  output_.reset(new OutputFile(path + ".rank-" + std::to_string(ranks::rank())));
-  save();
+  before_ = Results::unpacked(ranks::shared(first_rank() ? results_.packed() : ""));
+  if (path.empty()) return;
+  if (!first_rank()) output_.reset(new OutputFile(path + ".rank-" + std::to_string(ranks::rank())));
+  if (!complete_) save(); // the other ranks need not wait for rank 0's file
 }
 
 /// PATH.partial gets the shards' results before the shards are removed. If the process is killed in between, results
 /// are in both; the next call counts them once.
-void Recorder::take_over_shards(const Results &start, const std::string &path, bool resume) {
+void Recorder::take_over_shards(const std::string &path, bool resume) {
   const std::vector<std::string> shards = shards_of(path);
   if (!resume && !shards.empty())
     input_error("cannot write " + path + ": " + shards[0] +
@@ -65,9 +66,9 @@ void Recorder::take_over_shards(const Results &start, const std::string &path, b
   std::vector<std::unique_ptr<OutputFile>> held;
   for (const std::string &shard : shards) {
     held.emplace_back(new OutputFile(shard.substr(0, shard.size() - std::string(".partial").size())));
-    if (held.back()->adopt()) results_.absorb(completed_by(start, shard));
+    if (held.back()->adopt()) results_.absorb(completed_by(results_, shard));
   }
-  if (!complete_) save();
+  if (!held.empty() && !complete_) save();
   for (const auto &shard : held) shard->abandon();
 }
 
@@ -106,21 +107,21 @@ void Recorder::save() {
 
 void Recorder::gather() {
   if (std::exchange(gathered_, true)) return;
-  if (ranks::rank() != 0 && ranks::size() > 1) save();
-  const std::vector<std::string> parts = ranks::gathered(results_.packed());
+  if (!first_rank()) save();
+  const std::vector<std::string> parts = ranks::gathered(first_rank() ? "" : results_.packed());
   for (size_t from = 1; from < parts.size(); ++from) results_.absorb(Results::unpacked(parts[from]));
   results_.sort();
 }
 
 void Recorder::finish() {
   gather();
-  if (ranks::rank() == 0 || ranks::size() == 1) {
+  if (first_rank()) {
     if (output_ && !complete_) output_->publish(results_.image());
     complete_ = true;
   }
   report_all();
   ranks::shared(""); // other ranks keep their shards until PATH exists
-  if (output_ && ranks::rank() != 0) output_->abandon();
+  if (output_ && !first_rank()) output_->abandon();
 }
 
 void Recorder::report_all() {

@@ -21,7 +21,8 @@ public:
 
   /// This rank's results. On rank 0, all results after gather().
   const Results &results() const { return results_; }
-  /// The results of the interrupted run that is resumed, whatever its number of ranks. The same on every rank.
+  /// The results, without the plan, of the interrupted run that is resumed, whatever its number of ranks. The same on
+  /// every rank.
   const Results &before() const { return before_; }
   /// Calls `report` once the result is on disk.
   template <class... What> void add(std::function<void()> report, const What &...what) {
@@ -41,7 +42,7 @@ public:
   bool due(double share = 0.1) const;
 
 private:
-  void take_over_shards(const Results &start, const std::string &path, bool resume);
+  void take_over_shards(const std::string &path, bool resume);
   void save();
   void report_all();
   std::unique_ptr<OutputFile> output_;

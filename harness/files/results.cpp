@@ -135,6 +135,13 @@ Results Results::planned(const std::vector<Measurement> &plan, Facts meta) {
 
 namespace {
 
+/// Whether the table belongs to the plan, which is complete before any result.
+bool of_plan(const Table &t) {
+  for (const char *name : {"plan", "parameters", "claim_plan", "training_plan", "training_parameters"})
+    if (t.name == name) return true;
+  return false;
+}
+
 struct Contents {
   Facts meta;
   std::vector<Table> tables;
@@ -157,12 +164,14 @@ Contents read_here(const std::string &path) {
   return contents;
 }
 
-std::string packed(const Contents &contents) {
+/// The facts and the tables that `wanted` accepts.
+template <class Wanted> std::string packed(const Facts &meta, const std::vector<Table> &tables, const Wanted &wanted) {
   Packer pack;
-  pack << std::uint64_t(contents.meta.size());
-  for (const auto &[name, value] : contents.meta) pack << name << value;
-  pack << std::uint64_t(contents.tables.size());
-  for (const Table &table : contents.tables) {
+  pack << std::uint64_t(meta.size());
+  for (const auto &[name, value] : meta) pack << name << value;
+  pack << std::uint64_t(std::count_if(tables.begin(), tables.end(), wanted));
+  for (const Table &table : tables) {
+    if (!wanted(table)) continue;
     pack << table.name << std::uint64_t(table.columns.size());
     for (const Column &c : table.columns) pack << c.name << int(c.kind);
     pack << std::uint64_t(table.rows.size());
@@ -208,10 +217,15 @@ Contents unpacked(const std::string &bytes) {
 } // namespace
 
 Results Results::read(const std::string &path) {
-  return unpacked(reading_in_child(path, [&] { return recollect::packed(read_here(path)); }));
+  return unpacked(reading_in_child(path, [&] {
+    const Contents contents = read_here(path);
+    return recollect::packed(contents.meta, contents.tables, [](const Table &) { return true; });
+  }));
 }
 
-std::string Results::packed() const { return recollect::packed({meta, tables_}); }
+std::string Results::packed() const {
+  return recollect::packed(meta, tables_, [](const Table &t) { return !of_plan(t); });
+}
 
 Results Results::unpacked(const std::string &bytes) {
   Contents contents = recollect::unpacked(bytes);
@@ -260,8 +274,7 @@ Results Results::merged(const std::vector<Results> &parts, const std::vector<std
 
 void Results::absorb(const Results &other) {
   for (const Table &part : other.tables_) {
-    const char *const planned[] = {"plan", "parameters", "claim_plan", "training_plan", "training_parameters"};
-    if (!by_index(part) || std::find(std::begin(planned), std::end(planned), part.name) != std::end(planned)) continue;
+    if (!by_index(part) || of_plan(part)) continue;
     if (!find(part.name)) tables_.push_back({part.name, part.columns, {}});
     auto &rows = table(part.name).rows;
     const auto of = [](const auto &row) { return size_t(std::get<std::int64_t>(row[0])); };
@@ -276,11 +289,12 @@ void Results::absorb(const Results &other) {
 }
 
 void Results::sort() {
+  const auto before = [](const auto &a, const auto &b) {
+    return std::get<std::int64_t>(a[0]) < std::get<std::int64_t>(b[0]);
+  };
   for (Table &t : tables_)
-    if (by_index(t))
-      std::stable_sort(t.rows.begin(), t.rows.end(), [](const auto &a, const auto &b) {
-        return std::get<std::int64_t>(a[0]) < std::get<std::int64_t>(b[0]);
-      });
+    if (by_index(t) && !std::is_sorted(t.rows.begin(), t.rows.end(), before))
+      std::stable_sort(t.rows.begin(), t.rows.end(), before);
 }
 
 void Results::add(const Record &record) {
@@ -342,12 +356,12 @@ std::vector<std::string> Results::statuses() const {
   return all;
 }
 
-std::map<int, double> Results::headlines() const {
-  const Table &plan = table("plan"), &metrics = table("metrics");
-  std::map<std::int64_t, std::string> wanted;
-  for (size_t row = 0; row < plan.rows.size(); ++row)
-    wanted[plan.get<std::int64_t>(row, "case")] = plan.get<std::string>(row, "headline");
+std::map<int, double> Results::headlines(const std::vector<Case> &plan) const {
   std::map<int, double> found;
+  if (done_.empty()) return found;
+  std::map<std::int64_t, std::string> wanted;
+  for (const Case &c : plan) wanted[c.index] = c.task->metrics.at(0).name;
+  const Table &metrics = table("metrics");
   for (size_t row = 0; row < metrics.rows.size(); ++row)
     if (const auto index = metrics.get<std::int64_t>(row, "case");
         metrics.get<std::string>(row, "metric") == wanted[index])

@@ -40,7 +40,7 @@ public:
   /// names.
   static Results merged(const std::vector<Results> &parts, const std::vector<std::string> &names);
 
-  /// These results as bytes, which another process of this program can unpack.
+  /// These results without the plan as bytes, which another process of this program can unpack.
   std::string packed() const;
   static Results unpacked(const std::string &bytes);
   /// Adds results that are missing here from `other`, which has the same plan.
@@ -58,7 +58,8 @@ public:
   bool has(size_t index) const { return done_.count(index) != 0; }
   size_t missing() const;                    // number of planned items without a result
   std::vector<std::string> statuses() const; // status of every recorded case
-  std::map<int, double> headlines() const;   // index of a case -> the value of its headline metric
+  /// Index of a case of `plan` -> the value of its headline metric.
+  std::map<int, double> headlines(const std::vector<Case> &plan) const;
   /// The finding that add(index, finding) added for `claim`.
   Finding finding(size_t index, const Claim &claim) const;
 

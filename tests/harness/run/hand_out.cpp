@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(every_item_once_and_no_rank_idle_before_the_last_item_begin
     BOOST_TEST(s.taken.size() == items);
     const double whole = std::accumulate(seconds.begin(), seconds.end(), 0.0);
     BOOST_TEST(s.end <= whole / double(ranks) + *std::max_element(seconds.begin(), seconds.end()));
-    // a kind that nobody helps with is met once; each rank helps with few
+    // one rank loads most kinds; each rank helps with few others
     BOOST_TEST(s.first_meetings <= layers + 4 * ranks);
   }
 }
