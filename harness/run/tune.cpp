@@ -11,7 +11,7 @@ bool reads(const Variant &variant, const std::string &input) {
   return std::any_of(variant.inputs.begin(), variant.inputs.end(), [&](const Input &i) { return i.name == input; });
 }
 
-bool same_params(const Params &a, const Params &b) { return a.str() == b.str(); }
+std::string params_of(const Case &c) { return c.variant_params.str() + ";" + c.task_params.str(); }
 
 /// Adds the parameters in which the trials of a case differ, with their values in `params`.
 void add_chosen(const std::string &owner, const std::vector<ParamSpec> &specs, const Params &params,
@@ -67,18 +67,16 @@ Trials::Trials(const std::vector<Case> &plan, const std::map<int, double> &headl
   for (const Case &c : plan) {
     if (c.setting != Setting::trial) continue;
     std::vector<Candidate> &group = groups_[c.group];
-    const bool again = !group.empty() && same_params(group.back().first->variant_params, c.variant_params) &&
-                       same_params(group.back().first->task_params, c.task_params);
-    if (!again) group.push_back({&c, {}});
+    if (std::string params = params_of(c); group.empty() || group.back().params != params)
+      group.push_back({&c, std::move(params), {}});
     if (const auto found = headlines.find(c.index); found != headlines.end()) add(c, found->second);
   }
 }
 
 void Trials::add(const Case &trial, double headline) {
+  const std::string params = params_of(trial);
   for (Candidate &candidate : groups_.at(trial.group))
-    if (same_params(candidate.first->variant_params, trial.variant_params) &&
-        same_params(candidate.first->task_params, trial.task_params))
-      candidate.headlines.push_back(headline);
+    if (candidate.params == params) candidate.headlines.push_back(headline);
 }
 
 std::pair<Case, Choice> Trials::settled(const Case &c) const {

@@ -37,6 +37,7 @@ public:
 private:
   struct Candidate {
     const Case *first;
+    std::string params; // of layer and task
     std::vector<double> headlines;
   };
   std::map<int, std::vector<Candidate>> groups_;
