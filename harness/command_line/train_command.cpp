@@ -255,7 +255,8 @@ int run_train(const TrainFlags &flags, const Words &command_line) {
   TrainingRecord record(flags.output.path, plan, experiments, provenance(command_line, flags.seed),
                         flags.output.resume);
   const std::vector<std::string> labels = labels_of(plan);
-  rule_all(suite.statements, models_of(record.results())); // fails before training if the statements cannot be judged
+  if (ranks::rank() == 0) // fails before training if the statements cannot be judged
+    rule_all(suite.statements, models_of(record.results()));
   const std::vector<size_t> left = left_to_train(plan, record);
   size_t steps = 0;
   for (size_t i : left) steps += size_t(plan[i].setup.settings.integer("steps"));

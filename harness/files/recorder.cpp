@@ -51,6 +51,7 @@ Recorder::Recorder(const std::string &path, Results start, bool resume, std::fun
     take_over_shards(path, resume);
   }
   before_ = Results::unpacked(ranks::shared(first_rank() ? results_.packed() : ""));
+  if (!first_rank()) results_.leave_out_plan(); // rank 0 has it
   if (path.empty()) return;
   if (!first_rank()) output_.reset(new OutputFile(path + ".rank-" + std::to_string(ranks::rank())));
   if (!complete_) save(); // the other ranks need not wait for rank 0's file

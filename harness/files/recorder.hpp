@@ -11,7 +11,7 @@ namespace recollect {
 /// During the run PATH.partial is a complete HDF5 file at every instant; PATH appears when the run is finished. A
 /// result is reported once it is on disk. Each write replaces the whole file, so writes are at least half a second
 /// apart and take at most a tenth of all time. With several ranks, rank r > 0 writes its results to
-/// PATH.rank-r.partial, a shard, until rank 0 has all results. --resume takes over the shards of an interrupted run.
+/// PATH.rank-r.partial, a shard without the plan, until rank 0 has all results. --resume takes over the shards of an interrupted run.
 class Recorder {
 public:
   using Clock = std::chrono::steady_clock;
@@ -19,7 +19,7 @@ public:
   /// PATH.partial; if there is only PATH, it is complete. Input error if the file's plan, version or seed differs.
   Recorder(const std::string &path, Results start, bool resume, std::function<Clock::time_point()> now = Clock::now);
 
-  /// This rank's results. On rank 0, all results after gather().
+  /// This rank's results, without the plan on other ranks than rank 0. On rank 0, all results after gather().
   const Results &results() const { return results_; }
   /// The results, without the plan, of the interrupted run that is resumed, whatever its number of ranks. The same on
   /// every rank.

@@ -248,10 +248,14 @@ bool by_index(const Table &t) { return t.name != "experiments" && t.name != "tra
 } // namespace
 
 Results Results::merged(const std::vector<Results> &parts, const std::vector<std::string> &names) {
-  for (size_t i = 0; i < parts.size(); ++i)
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (!fact(parts[i].meta, "plan_digest").empty())
+      input_error("cannot merge " + names[i] +
+                  ": it is one rank's part of an unfinished run, which --resume completes");
     for (const Table &t : parts[i].tables_)
       if (t.name == "training_plan" || (by_index(t) && (t.columns.empty() || t.columns[0].kind != integer)))
         input_error("cannot merge " + names[i] + ": it was not written by run or verify");
+  }
   Results together = parts.at(0);
   std::map<size_t, std::string> owner;
   for (size_t done : together.done_) owner[done] = names[0];
@@ -416,11 +420,21 @@ std::string Results::differs_from(const Results &other) const {
   for (const char *name : {"seed", "version", "git_commit", "git_dirty"})
     if (fact(meta, name) != fact(other.meta, name))
       return std::string(name) + " " + fact(meta, name) + " there, " + fact(other.meta, name) + " here";
-  for (const char *name : {"plan", "parameters", "claim_plan", "training_plan", "training_parameters"}) {
-    const Table *mine = find(name), *theirs = other.find(name);
-    if (!mine != !theirs || (mine && !(*mine == *theirs))) return "another plan";
-  }
-  return "";
+  return plan_digest() == other.plan_digest() ? "" : "another plan";
+}
+
+std::string Results::plan_digest() const {
+  const std::string known = fact(meta, "plan_digest");
+  if (!known.empty()) return known;
+  std::uint64_t sum = 0;
+  for (const Table &t : tables_)
+    if (of_plan(t)) sum += digest(t);
+  return std::to_string(sum);
+}
+
+void Results::leave_out_plan() {
+  meta.emplace_back("plan_digest", plan_digest());
+  tables_.erase(std::remove_if(tables_.begin(), tables_.end(), of_plan), tables_.end());
 }
 
 Table &Results::table(const std::string &name) {

@@ -123,6 +123,13 @@ BOOST_AUTO_TEST_CASE(what_other_ranks_left_is_taken_over) {
   const std::string path = folder / "r.h5", shard = path + ".rank-1.partial";
   Results other = plan_of_two();
   other.add(record_of(1));
+  Results another = plan_of_two(2); // with another plan, as its seeds differ
+  another.meta = other.meta;
+  for (Results *part : {&other, &another}) part->leave_out_plan();
+  OutputFile(path + ".rank-1").checkpoint(another.image());
+  BOOST_CHECK_THROW(Recorder(path, plan_of_two(), true), Error);
+  BOOST_CHECK_THROW(Results::merged({plan_of_two(), other}, {"a", "b"}), Error);
+  std::filesystem::remove(shard);
   OutputFile(path + ".rank-1").checkpoint(other.image());
   BOOST_CHECK_THROW(Recorder(path, plan_of_two(), false), Error);
   Recorder recorder(path, plan_of_two(), true);
