@@ -165,12 +165,14 @@ def below(ax: Axes, **legend: Any) -> None:
 
 
 class Powers(Formatter):  # type: ignore[misc]  # the drawing library has no types
-    """Labels of log axes in plain characters: typesetting a tick as mathematics would take as long as the rest."""
+    """Labels of log axes in plain characters: typesetting a tick as mathematics would take as long as the rest. At most
+    `most` ticks have labels, evenly spread, because on a short axis the labels of minor ticks would overlap."""
 
     TEX = re.compile(r"\$\\mathdefault\{(-?)(?:([\d.]+)\\times ?)?10\^\{(-?\d+)\}\}\$")
 
-    def __init__(self, of: Formatter) -> None:
-        self.of = of
+    def __init__(self, of: Formatter, most: int = 99) -> None:
+        self.of, self.most = of, most
+        self.silent: set[float] = set()
 
     def set_axis(self, axis: Any) -> None:
         super().set_axis(axis)
@@ -179,9 +181,12 @@ class Powers(Formatter):  # type: ignore[misc]  # the drawing library has no typ
     def set_locs(self, locs: Any) -> None:
         super().set_locs(locs)
         self.of.set_locs(locs)
+        low, high = sorted(self.axis.get_view_interval())
+        labelled = [x for x in locs if low <= x <= high and self.of(x)]
+        self.silent = set(labelled) - set(labelled[:: max(1, math.ceil(len(labelled) / self.most))])
 
     def __call__(self, x: float, pos: int | None = None) -> str:
-        return self.TEX.sub(
+        return "" if x in self.silent else self.TEX.sub(
             lambda m: (m[1] and "−") + (m[2] + "×" if m[2] else "") + "10" + m[3].translate(RAISED), self.of(x, pos)
         ).replace(r"$\mathdefault{0}$", "0")
 
@@ -199,7 +204,7 @@ def rendered(figure: Figure, png: str | None = None) -> str:
         if isinstance(axis.get_major_formatter(), LogFormatterMathtext):
             axis.set_major_formatter(Powers(axis.get_major_formatter()))
         if isinstance(axis.get_minor_formatter(), LogFormatterMathtext):
-            axis.set_minor_formatter(Powers(axis.get_minor_formatter()))
+            axis.set_minor_formatter(Powers(axis.get_minor_formatter(), most=4))
         low, high = axis.get_view_interval()
         if axis.get_scale() == "log" and high > 1e3 * low:
             axis.set_minor_locator(NullLocator())  # so many minor ticks would blur, and each takes time to draw

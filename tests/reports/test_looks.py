@@ -30,6 +30,17 @@ def drawn(figure):
 
 
 class Looks(ReportCase):
+    def test_labels_of_a_short_log_axis_do_not_overlap(self):
+        figure, (ax,) = style.panels(1, 1)
+        ax.plot([1280, 2048, 2560], [1, 2, 3])
+        ax.set_xscale("log")
+        text = style.rendered(figure)
+        low, high = ax.get_xlim()
+        ticks = [t for t in ax.xaxis.get_minor_ticks() + ax.xaxis.get_major_ticks() if low <= t.get_loc() <= high]
+        labels = [t.label1.get_text() for t in ticks if t.label1.get_text()]
+        self.assertEqual(labels, ["1.4×10³", "1.8×10³", "2.2×10³", "2.6×10³"])
+        self.assertTrue(all(label in text for label in labels))
+
     def test_no_two_layers_share_colour_and_dash(self):
         style.assign_looks(NAMES)
         looks = [style.look(name) for name in NAMES]
