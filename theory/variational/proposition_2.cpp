@@ -54,8 +54,8 @@ Claim unit_jacobian() {
 
 Claim eq22() {
   ClaimBuilder c("vla-eq22-identity", "004 Appendix A.2, Eq 22");
-  c.says("For unit $x$, with the products $a = k.x$ of the key and $b = alpha.x$ of the write direction, $|J x|^2 = 1 "
-         "- 2ab + a^2 = (1-ab)^2 + a^2(1-b^2) - b^2(1-a^2)$.");
+  c.says("Let $k$ be the key and $alpha$ the write direction. For unit $x$ with $a = k.x$ and $b = alpha.x$, $|J x|^2 "
+         "= 1 - 2ab + a^2 = (1-ab)^2 + a^2(1-b^2) - b^2(1-a^2)$.");
   c.exactly("The last term does not belong: $1 - 2ab + a^2 = (1-ab)^2 + a^2(1-b^2)$. At $a = 0$, $b = 1$ the printed "
             "right side is 0, the left 1.");
   c.because("This is an algebraic error inside the proof. The proof then bounds two extremes, which do not use the "
