@@ -34,7 +34,7 @@ FOUND = {
     "boundary": ("refuted in a stricter reading", "refuted in a stricter reading"),
     "typo": ("typo", "typos"),
     "untrained": ("effect of training, absent without it", "effects of training, absent without it"),
-    "trained_holds": ("holds of trained models", "hold of trained models"),
+    "trained_holds": ("holds for trained models", "hold for trained models"),
     "trained_in_part": ("refuted in part by trained models", "refuted in part by trained models"),
     "trained_refuted": ("refuted by trained models", "refuted by trained models"),
     "trained_undecided": ("undecided by trained models", "undecided by trained models"),

@@ -104,7 +104,7 @@ class Pages(pages.ReportCase):
         claims = {c.id: c for c in results.claims}
         self.assertIn("vla-mqar-capacity-curve", rows)
         shown = {
-            "trained_holds": "holds of trained models",
+            "trained_holds": "holds for trained models",
             "trained_in_part": "refuted in part by trained models",
             "trained_refuted": "refuted by trained models",
             "trained_undecided": "undecided by trained models",
