@@ -89,7 +89,8 @@ def judged(results: Results) -> dict[str, Judged]:
         counts: Counter[str] = collections.Counter(holds=0, refuted=0)
         counts.update(s.verdict for s in decide)
         tally = ", ".join(f"{n} {'hold' if v == 'holds' and n != 1 else v}" for v, n in counts.items() if n)
-        said = f"{len(decide)} statement{'s' if len(decide) != 1 else ''} by models of {size_text(decide[0])}: {tally}"
+        number = f"{len(decide)} statement{'s' if len(decide) != 1 else ''}"
+        said = f"{number} tested on models of {size_text(decide[0])}: {tally}"
         found[row] = Judged(verdict(counts), counts, said, mine)
     return found
 

@@ -56,7 +56,7 @@ class Rows(unittest.TestCase):
         found = trained_rows.judged(results_of(("a-row", "small", "holds"), ("a-row", "large", "refuted")))["a-row"]
         self.assertEqual(
             found.said,
-            "1 statement by models of width = 128, layers = 2, the widest (the paper gives no size): 1 refuted",
+            "1 statement tested on models of width = 128, layers = 2, the widest (the paper gives no size): 1 refuted",
         )
 
     def test_models_of_the_paper_s_size_decide_and_stand_first(self):
@@ -68,13 +68,13 @@ class Rows(unittest.TestCase):
         found = trained_rows.judged(stated)[row]
         self.assertEqual(found.outcome, "trained_refuted")
         self.assertEqual([s.experiment for s in found.statements], ["large", "huge", "small"])
-        self.assertEqual(found.said, "1 statement by models of width = 128, layers = 2, the paper's size: 1 refuted")
+        self.assertEqual(found.said, "1 statement tested on models of width = 128, layers = 2, the paper's size: 1 refuted")
         deeper = results_of((row, "large", "refuted"))
         for run in deeper.trainings:
             run.settings["layers"] = 4  # as wide as the paper's, but not as deep
         self.assertEqual(
             trained_rows.judged(deeper)[row].said,
-            "1 statement by models of width = 128, layers = 4 (the paper's size is width = 128, layers = 2): 1 refuted",
+            "1 statement tested on models of width = 128, layers = 4 (the paper's size is width = 128, layers = 2): 1 refuted",
         )
 
     def test_every_kept_row_says_whether_its_models_have_the_paper_s_size(self):
