@@ -59,7 +59,7 @@ std::string python_with_torch() {
       "from importlib.util import find_spec as f; raise SystemExit(not (f('torch') and f('numpy')))";
   for (const std::string candidate : {"python3", RECOLLECT_PYTHON, "/usr/bin/python3"})
     if (!candidate.empty() && run_quietly({candidate, "-c", has_both}) == 0) return candidate;
-  input_error("--peers needs a python3 with PyTorch and NumPy, and none was found");
+  input_error("--peers needs a python3 with PyTorch and NumPy, but none was found");
 }
 
 /// The parameters that differ from the layer's defaults: {"kappa1": "softmax", "tau": 0.5}.

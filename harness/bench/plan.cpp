@@ -122,7 +122,7 @@ std::vector<BenchShape> shapes_of(const std::string &text, const std::string &fi
     timed.shape = parse_shape(shape);
     shapes.push_back(timed);
   }
-  if (shapes.empty()) usage_error(file + " holds no shape, and needs B,H,T,Dk,Dv on a line");
+  if (shapes.empty()) usage_error(file + " holds no shape: write B,H,T,Dk,Dv on a line");
   return shapes;
 }
 

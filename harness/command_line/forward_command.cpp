@@ -82,7 +82,7 @@ int run_forward(const ForwardFlags &flags, const Words &command_line) {
   LayerInputs inputs;
   UsersCase problem = read_for_forward(flags, variant, params, inputs);
   const Convention &convention = problem.convention;
-  if (along && inputs.packed) usage_error("--ranks-along T is for one sequence, and " + flags.input + " packs texts");
+  if (along && inputs.packed) usage_error("--ranks-along T is for one sequence, but " + flags.input + " packs texts");
   const Backend backend;
   const Run run = run_of(flags.form.form, flags.engine.get(flags.form.real(), flags.form.chunk), inputs.params);
   const std::vector<TextResults> results = results_of(flags, variant, inputs, run);

@@ -40,7 +40,7 @@ void print_bench(std::ostream &out, const BenchResult &r, double ours) {
   if (c.math != Math::exact && r.error > 0) line += formatted("  error %.1e", r.error);
   if (std::fabs(r.clock - 1) > 1e-9) line += formatted("  clock %.0f%% of default", 100 * r.clock);
   if (r.discarded > 0) line += formatted("  %zu samples discarded: slow clock", r.discarded);
-  if (r.kept_slow) line += ", and the others kept although it stayed slow";
+  if (r.kept_slow) line += ", the others were kept although the clock stayed slow";
   if (r.stopped_by == "most seconds" || r.stopped_by == "most samples")
     line += "  stopped at the limit: " + r.stopped_by;
   if (!t.outliers.empty()) line += formatted("  %zu of %zu outliers", t.outliers.size(), r.seconds.size());

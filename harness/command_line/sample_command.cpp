@@ -50,7 +50,7 @@ Sharing sharing_of(const SampleFlags &flags, const Shape &n, const Convention &c
     (name == "D" ? sharing.skip : sharing.gate) = true;
   }
   const bool packed = !sharing.cu_seqlens.empty();
-  if (n.B != 1 && packed) usage_error("--texts packs them into a batch of 1, and B is " + std::to_string(n.B));
+  if (n.B != 1 && packed) usage_error("--texts packs the texts into a batch of 1, but B is " + std::to_string(n.B));
   return sharing;
 }
 

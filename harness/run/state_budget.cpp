@@ -14,7 +14,8 @@ Params widths_within(double bytes, const Variant &variant, const Params &variant
   for (const ParamSpec &spec : task.params)
     if ((spec.name == "d" || spec.name == "dv") && !given.count(spec.name))
       open.push_back(spec.name), low = std::max(low, spec.low), high = std::min(high, spec.high);
-  if (open.empty()) usage_error("--state-bytes chooses the widths of " + task.name + ", and all of its widths are set");
+  if (open.empty())
+    usage_error("--state-bytes chooses the widths of " + task.name + ", but all of its widths are set already");
   const auto at = [&](int width) {
     Params p = task_params;
     for (const std::string &name : open) p.set(name, width);

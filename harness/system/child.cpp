@@ -108,7 +108,7 @@ void in_child(const std::string &what, const std::function<void(const Send &)> &
               const std::function<void(const Receive &)> &take, unsigned seconds) {
   Pipe answer;
   const pid_t child = answer.in() < 0 ? -1 : fork_to_await();
-  if (child < 0) input_error(what + " needs a process of its own, and none can be started");
+  if (child < 0) input_error(what + " needs a separate process, but none can be started");
   if (child == 0) live(answer.in(), work, seconds);
   std::uint64_t code = exit_ok;
   std::string message;
@@ -128,7 +128,7 @@ void in_child(const std::string &what, const std::function<void(const Send &)> &
   }
   answer.close_reading();
   int status = 0;
-  if (!awaited(child, status)) input_error(what + " needs a process of its own, whose end cannot be awaited");
+  if (!awaited(child, status)) input_error(what + " runs in a separate process, whose end cannot be awaited");
   if (failed) std::rethrow_exception(failed);
   if (!readable) input_error(what + ": the result cannot be read back");
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)

@@ -11,7 +11,7 @@ namespace recollect {
 BOOST_AUTO_TEST_SUITE(harness)
 BOOST_AUTO_TEST_SUITE(peers)
 
-constexpr const char *none_found = "--peers needs a python3 with PyTorch and NumPy, and none was found";
+constexpr const char *none_found = "--peers needs a python3 with PyTorch and NumPy, but none was found";
 
 std::vector<BenchCase> cases(const std::string &variant, const std::string &form, const Assignments &set = {}) {
   BenchRequest request;
