@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(what_disturbed_a_time_is_said) {
       (says(p.line(), "7 samples discarded: slow clock") && says(p.line(), "stopped at the limit: most seconds")));
   p.result.clock = 0.6, p.result.kept_slow = true;
   BOOST_TEST(says(p.line(), "clock 60% of default"));
-  BOOST_TEST(says(p.line(), "kept although it stayed slow"));
+  BOOST_TEST(says(p.line(), "kept although the clock stayed slow"));
 }
 
 BOOST_AUTO_TEST_CASE(ceilings_name_their_kernel_and_size) {
