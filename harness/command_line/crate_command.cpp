@@ -39,20 +39,14 @@ int crate(const CrateFlags &flags) {
   }
   if (!results) usage_error("none of the files is a results file (.h5); a crate needs at least one");
   const std::filesystem::path folder(flags.output);
-  if (std::filesystem::exists(folder) && !std::filesystem::is_directory(folder))
-    input_error(flags.output + " is no folder: name another one");
-  if (std::filesystem::exists(folder) && !std::filesystem::is_empty(folder) &&
-      !std::filesystem::exists(folder / metadata))
-    input_error(flags.output + " holds files and is no crate: name a new folder");
-  std::error_code failure;
-  std::filesystem::create_directories(folder, failure);
-  if (failure) input_error("cannot make the folder " + flags.output + ": " + failure.message());
   std::vector<std::string> outputs{folder / metadata};
   for (const CrateFile &entry : entries) outputs.push_back(folder / entry.name);
   refuse_overlap(outputs, flags.files);
-  for (size_t i = 0; i < entries.size(); ++i) write_file(folder / entries[i].name, read_regular_file(flags.files[i]));
+  OutputFolder crate(flags.output, metadata, names_file);
   const std::string name = flags.name.empty() ? "recollect: " + entries[0].name : flags.name;
-  write_file(folder / metadata, crate_metadata(name, flags.license, entries));
+  crate.write(metadata, crate_metadata(name, flags.license, entries));
+  for (size_t i = 0; i < entries.size(); ++i) crate.write(entries[i].name, read_regular_file(flags.files[i]));
+  crate.publish();
   std::cout << (folder / metadata).string() << ": " << entries.size() << " files\n";
   return exit_ok;
 }

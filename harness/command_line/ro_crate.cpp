@@ -84,6 +84,15 @@ void add_run(json &graph, json &runs, const CrateFile &file) {
 
 } // namespace
 
+bool names_file(const std::string &metadata, const std::string &file) {
+  const json document = json::parse(metadata, nullptr, false);
+  if (!document.is_object() || !document.contains("@graph")) return false;
+  for (const json &node : document["@graph"])
+    if (node.is_object() && node.value("@type", json()) == "File" && node.value("@id", json()) == encoded(file))
+      return true;
+  return false;
+}
+
 std::string crate_metadata(const std::string &name, const std::string &license, const std::vector<CrateFile> &files) {
   const std::string license_url = "https://spdx.org/licenses/" + license;
   json graph = json::array(), parts = json::array(), runs = json::array();

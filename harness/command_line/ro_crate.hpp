@@ -13,6 +13,9 @@ struct CrateFile {
   Facts run; // /meta of a results file; empty for other files
 };
 
+/// Whether the metadata of a crate name a file of its folder. False if the text is not metadata.
+bool names_file(const std::string &metadata, const std::string &file);
+
 /// ro-crate-metadata.json: flattened JSON-LD. `license` is an SPDX id such as CC-BY-4.0. The crate's date is the date
 /// of its newest run. Logic error without a results file.
 std::string crate_metadata(const std::string &name, const std::string &license, const std::vector<CrateFile> &files);

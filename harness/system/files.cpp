@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/system/files.hpp"
 #include "harness/core/error.hpp"
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
@@ -30,11 +34,11 @@ std::string folder_of(const std::string &path) {
   return folder.empty() ? "." : folder;
 }
 
-bool sync_folder(const std::string &path) {
-  const int folder = open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder < 0) return false;
-  const bool synced = fsync(folder) == 0;
-  close(folder);
+bool sync_folder(const std::string &folder) {
+  const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return false;
+  const bool synced = fsync(descriptor) == 0;
+  close(descriptor);
   return synced;
 }
 
@@ -111,7 +115,7 @@ void OutputFile::replace(const std::string &name, std::string_view bytes) const 
                        write_all(descriptor, bytes) && fsync(descriptor) == 0;
   const std::string why = system_reason();
   if (close(descriptor) == 0 && written && rename(temporary_.c_str(), name.c_str()) == 0) {
-    if (!sync_folder(name)) refuse("its folder cannot be forced to the disk: " + system_reason());
+    if (!sync_folder(folder_of(name))) refuse("its folder cannot be forced to the disk: " + system_reason());
     return;
   }
   const std::string later = system_reason();
@@ -142,6 +146,87 @@ void OutputFile::abandon() {
     unlink(partial_.c_str()), unlink(temporary_.c_str()); // a process left temporary_ when it died while writing
   has_partial_ = false;
   lock_.reset();
+}
+
+namespace {
+constexpr std::array ends{SIGINT, SIGTERM, SIGHUP};
+}
+
+DelayedSignals::DelayedSignals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int end : ends) sigaddset(&set, end);
+  pthread_sigmask(SIG_BLOCK, &set, &before_);
+}
+
+DelayedSignals::~DelayedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+bool DelayedSignals::waiting() const {
+  sigset_t set;
+  return sigpending(&set) == 0 &&
+         std::any_of(ends.begin(), ends.end(), [&](int end) { return sigismember(&set, end); });
+}
+
+OutputFolder::OutputFolder(const std::string &path, const std::string &manifest, const Names &names)
+    : path_(normal_form(path)), manifest_(manifest) {
+  if (!fs::path(path_).has_filename()) path_ = folder_of(path_); // "folder/"
+  partial_ = path_ + ".partial";
+  std::error_code failure;
+  if (fs::exists(path_, failure) && !fs::is_directory(path_, failure)) refuse("it is not a folder");
+  if (fs::equivalent(path_, ".", failure)) refuse("it is the current folder");
+  fs::create_directories(folder_of(path_), failure);
+  signals_.reset(new DelayedSignals);
+  lock_.reset(new LockFile(path_, "cannot write " + path_ + ": "));
+  for (const std::string &folder : {path_, partial_}) {
+    const std::string at = folder + "/" + manifest,
+                      text = fs::is_regular_file(at, failure) ? read_regular_file(at) : "";
+    for (const auto &entry : fs::directory_iterator(folder, failure))
+      if (const std::string file = entry.path().filename();
+          !fs::is_regular_file(entry.symlink_status()) || (file != manifest && !names(text, file)))
+        refuse(folder + " contains " + file + ", which " + manifest + " does not name");
+  }
+  remove_partial();
+  if (mkdir(partial_.c_str(), 0777) != 0) refuse("cannot make " + partial_ + ": " + system_reason());
+  remains_ = true;
+}
+
+OutputFolder::~OutputFolder() {
+  if (remains_) remove_partial();
+}
+
+void OutputFolder::refuse(const std::string &why) const { input_error("cannot write " + path_ + ": " + why); }
+
+/// The manifest last, so that it names all files that are left in whatever order the disk receives the changes.
+void OutputFolder::remove_partial() const {
+  std::error_code failure;
+  for (const auto &entry : fs::directory_iterator(partial_, failure))
+    if (entry.path().filename() != manifest_ && unlink(entry.path().c_str()) != 0) return;
+  sync_folder(partial_);
+  unlink((partial_ + "/" + manifest_).c_str());
+  rmdir(partial_.c_str());
+}
+
+void OutputFolder::write(const std::string &file, std::string_view bytes) {
+  const std::string path = partial_ + "/" + file;
+  const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+  if (descriptor < 0) refuse("cannot create " + path + ": " + system_reason());
+  const bool written = write_all(descriptor, bytes) && fsync(descriptor) == 0;
+  const std::string why = system_reason();
+  if (close(descriptor) != 0 || !written) refuse(written ? system_reason() : why);
+  if (!sync_folder(partial_)) refuse(partial_ + " cannot be forced to the disk: " + system_reason());
+  if (signals_->waiting()) refuse("interrupted");
+}
+
+void OutputFolder::publish() {
+  struct stat s;
+  if (stat(path_.c_str(), &s) == 0 && chmod(partial_.c_str(), s.st_mode & 07777) != 0) refuse(system_reason());
+  remains_ = rename(partial_.c_str(), path_.c_str()) != 0; // also to an empty folder
+  if (remains_ && ((errno != ENOTEMPTY && errno != EEXIST) ||
+                   renameat2(AT_FDCWD, partial_.c_str(), AT_FDCWD, path_.c_str(), RENAME_EXCHANGE) != 0))
+    refuse("the finished folder cannot take its place: " + system_reason());
+  if (sync_folder(folder_of(path_))) return;
+  remains_ = false; // the disk may still have the earlier folder at PATH, so its files stay
+  refuse("its folder cannot be forced to the disk: " + system_reason());
 }
 
 void write_file(const std::string &path, std::string_view bytes) {

@@ -5,6 +5,8 @@
 // Then the folder is forced to disk. Every failure is an input error (exit 3) that names the file.
 #pragma once
 #include "harness/system/lock_file.hpp"
+#include <csignal>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -42,6 +44,46 @@ private:
   std::string path_, target_, partial_, temporary_;
   std::unique_ptr<LockFile> lock_;
   bool has_partial_ = false; // whether PATH.partial belongs to this process
+};
+
+/// SIGINT, SIGTERM and SIGHUP wait while this object exists.
+class DelayedSignals {
+public:
+  DelayedSignals();
+  ~DelayedSignals();
+  DelayedSignals(const DelayedSignals &) = delete;
+  DelayedSignals &operator=(const DelayedSignals &) = delete;
+  bool waiting() const;
+
+private:
+  sigset_t before_;
+};
+
+/// A folder PATH of files, reserved for this process. It is made as PATH.partial, and in one step renamed to PATH or
+/// exchanged with it. If that does not happen, nothing is left; what a killed process leaves, the next one removes. One
+/// of the files, the manifest, names the others.
+class OutputFolder {
+public:
+  /// Whether a manifest names this file.
+  using Names = std::function<bool(const std::string &manifest, const std::string &file)>;
+  /// Input error if PATH cannot be written, or if PATH or PATH.partial contains something that its manifest does not
+  /// name.
+  OutputFolder(const std::string &path, const std::string &manifest, const Names &names);
+  ~OutputFolder();
+  OutputFolder(const OutputFolder &) = delete;
+  OutputFolder &operator=(const OutputFolder &) = delete;
+  /// Adds a file, the manifest first. Input error if it cannot be written, or if a signal asks the process to end.
+  void write(const std::string &file, std::string_view bytes);
+  /// Moves the finished folder to PATH. The files that were there are removed.
+  void publish();
+
+private:
+  [[noreturn]] void refuse(const std::string &why) const;
+  void remove_partial() const;
+  std::string path_, partial_, manifest_;
+  bool remains_ = false; // PATH.partial
+  std::unique_ptr<DelayedSignals> signals_;
+  std::unique_ptr<LockFile> lock_;
 };
 
 /// Writes a whole small file. A regular file is written like an OutputFile; a device, or a pipe with a reader,

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """No measured result is lost: kills, second writers, overlaps, full and closed outputs, injected faults."""
+import hashlib
+import itertools
 import os
 import pathlib
 import random
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -120,6 +123,57 @@ class Durability(Survival):
         for words in ("info", results), ("diff", results, results):
             self.assertEqual(self.run_program(*words, **limited).returncode, 0, words)  # they write no file
 
+    def below(self, name):
+        """Path -> digest of all files in a folder."""
+        folder = pathlib.Path(self.path(name))
+        digest = lambda path: hashlib.sha256(path.read_bytes()).hexdigest()
+        return {str(path.relative_to(folder)): digest(path) for path in folder.rglob("*") if path.is_file()}
+
+    def test_a_crate_is_whole_or_absent(self):
+        """A call of `crate` fails, or `crate` is ended right before it, while it makes a crate and while it replaces one.
+        The folder is as it was before, or whole; the next `crate` completes it."""
+        results, notes, place = self.path("r.h5"), self.path("notes.md"), self.path("crates")
+        self.assertEqual(self.run_program("run", "--variants", "linear", "--tasks", "recall", "-o", results).returncode, 0)
+        pathlib.Path(notes).write_text("why\n")
+        packing = lambda *files, into="crates/c": ("crate", *files, "--license", "CC0-1.0", "-o", self.path(into))
+        words = packing(results, notes)
+        self.assertEqual(self.run_program(*packing(results, notes, into="whole")).returncode, 0)
+        self.assertEqual(self.run_program(*packing(results, into="earlier")).returncode, 0)
+        whole = self.below("whole")
+
+        def begin(earlier):
+            shutil.rmtree(place, ignore_errors=True)
+            if earlier:
+                shutil.copytree(self.path(earlier), os.path.join(place, "c"))
+
+        def attempt(earlier, kind, at, by):
+            begin(earlier)
+            before = self.below("crates/c")
+            if by:
+                at_call.killed(words, kind, at, by)
+            else:
+                done = self.run_program(*words, env=at_call.environment(kind, at))
+                self.assertIn(done.returncode, (0, 3), done.stderr)
+                if done.returncode:
+                    self.assert_one_line(done.stderr)
+            self.assertIn(self.below("crates/c"), [before, whole])
+            if by != signal.SIGKILL and (kind, by) not in (("fsync", None), ("unlink", None)):
+                self.assertIn(os.listdir(place) if os.path.exists(place) else [], [[], ["c"]])
+            self.assertEqual(self.run_program(*words).returncode, 0)
+            self.assertEqual(self.below("crates/c"), whole)
+            self.assertEqual(os.listdir(place), ["c"])
+
+        cases = []
+        for earlier in "", "earlier":
+            for kind in at_call.KINDS:
+                begin(earlier)
+                calls = at_call.calls(words, kind, self.path("count"))
+                cases += itertools.product([earlier], [kind], range(1, 1 + calls), (None, signal.SIGTERM, signal.SIGKILL))
+        most = int(os.environ.get("RECOLLECT_KILLS", "40"))  # by hand: 1000, which covers all
+        for case in random.Random(1).sample(cases, min(most, len(cases))):
+            with self.subTest(case=case):
+                attempt(*case)
+
     def test_strange_inputs_end(self):
         pipe = self.path("pipe")
         os.mkfifo(pipe)
@@ -158,7 +212,7 @@ class Durability(Survival):
 
     def test_injected_faults(self):
         """A subset of what tests/files/faults.py tests by hand."""
-        commands = "run,resume,verify,train,judge,sample,forward,check,info,diff,merge,report"
+        commands = "run,resume,verify,train,judge,sample,forward,check,info,diff,merge,crate,serve,report"
         for words in (("--most", "4", "--commands", commands), ("--commands", "sample,resume", "--kinds", "read"),
                       ("--most", "1", "--commands", "bench", "--kinds", "rename")):  # fmt: skip
             done = subprocess.run([sys.executable, os.path.join(HERE, "faults.py"), PROGRAM, at_call.SHIM, *words],

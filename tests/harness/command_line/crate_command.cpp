@@ -2,6 +2,7 @@
 #include "harness/system/files.hpp"
 #include "tests/program.hpp"
 #include "tests/testing.hpp"
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 namespace recollect {
@@ -22,8 +23,14 @@ BOOST_AUTO_TEST_CASE(a_crate_holds_the_files_and_says_what_made_them) {
     if (node.at("@type") == "CreateAction")
       BOOST_TEST(node.at("name").get<std::string>().find("--variants linear --tasks recall") != std::string::npos);
   BOOST_TEST(run_program(files + "'" + crate + "'").status == 0); // again, into the same crate
-  const std::string full = (folder / "");
-  BOOST_TEST(run_program(files + "'" + full + "'").status == 3); // a folder that contains something else
+  OutputFile(crate + "/mine.md").publish("mine\n");
+  BOOST_TEST(run_program(files + "'" + crate + "'").status == 3); // a file that is not of the crate
+  BOOST_TEST(read_file(crate + "/mine.md") == "mine\n");
+  BOOST_TEST(run_program("crate '" + results + "' --license CC0-1.0 -o '" + (folder / "new/crate/") + "'").status == 0);
+  const std::string full = folder / "full"; // a folder that contains something else
+  std::filesystem::create_directory(full);
+  OutputFile(full + "/mine.md").publish("mine\n");
+  BOOST_TEST(run_program(files + "'" + full + "'").status == 3);
 }
 
 BOOST_AUTO_TEST_CASE(what_is_missing_is_said_in_one_line) {

@@ -73,6 +73,14 @@ BOOST_AUTO_TEST_CASE(the_graph_is_flat_and_complete) {
   BOOST_CHECK_THROW(crate_metadata("t", "CC0-1.0", {{"x.csv", 1, {}}}), std::logic_error);
 }
 
+BOOST_AUTO_TEST_CASE(metadata_name_the_files_of_a_crate_and_no_others) {
+  const std::string text = crate_metadata("t", "CC-BY-4.0", {{"r 1.h5", 12, meta}, {"\xff.md", 3, {}}});
+  for (const char *file : {"r 1.h5", "\xff.md"}) BOOST_TEST(names_file(text, file));
+  for (const char *file : {"r1.h5", "#run-r 1.h5", "./", ""}) BOOST_TEST(!names_file(text, file));
+  for (const char *other : {"", "{", "[]", "{\"@graph\": 1}", "{\"@graph\": [1, {\"@type\": [\"File\"], \"@id\": 2}]}"})
+    BOOST_TEST(!names_file(other, "r 1.h5"), other);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 } // namespace recollect
