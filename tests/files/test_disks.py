@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Disks that fail during a run: an exhausted quota, a defective or read-only disk, one that loses power."""
 import errno
+import json
 import os
 import pathlib
 import random
@@ -66,6 +67,16 @@ class Disks(Survival):
         for (_, _, at), cases_done in zip(cases, self.each(attempt, cases)):
             self.assertEqual(cases_done > 0, at > 1)
 
+    def with_contents(self, state):
+        """A folder with these files (path, bytes) and folders (path, None)."""
+        folder = tempfile.mkdtemp(dir=self.folder)
+        for path, data in state:
+            if data is None:
+                os.mkdir(os.path.join(folder, path))
+            else:
+                pathlib.Path(folder, path).write_bytes(data)
+        return folder
+
     def assert_survives_cuts(self, words, whole, again, said=reported, table="records", most=4):
         """Power is cut right after any call that concerns files, or after the last output, whatever unsynchronised
         data the disk has kept. The table then contains what the words reported as done, counted by `said`, and
@@ -79,9 +90,7 @@ class Disks(Survival):
         resumed = set(random.Random(1).sample(list(states), min(most, len(states))))
 
         def attempt(state, length):
-            folder = tempfile.mkdtemp(dir=self.folder)
-            for name, data in state:
-                pathlib.Path(folder, name).write_bytes(data)
+            folder = self.with_contents(state)
             self.assert_kept(os.path.join(folder, "r.h5"), said(told[:length].decode()), table)
             if state in resumed:
                 self.assert_resumes(os.path.join(folder, "r.h5"), whole, again)
@@ -110,6 +119,48 @@ class Disks(Survival):
         words = ("train", *(word for setting in small.split() for word in ("--set", setting)))
         whole = self.uninterrupted(words, ("training_plan", "training_parameters", "training_curves", "trained"))
         self.assert_survives_cuts(words, whole, (*words, "--resume"), trained, "trained")
+
+    def test_power_is_cut_while_a_crate_is_made_or_replaced(self):
+        """The folder is absent, whole, or as it was before; the next `crate` completes it and leaves nothing else."""
+        parts = [self.path("r.h5"), self.path("notes.md")]
+        self.assertEqual(self.run_program("run", "--variants", "linear", "--tasks", "recall", "-o", parts[0]).returncode, 0)
+        pathlib.Path(parts[1]).write_text("why\n")
+        crate = lambda *files, into: ("crate", *files, "--license", "CC0-1.0", "-o", into)
+        for earlier in [], parts[:1]:
+            folder, said = tempfile.mkdtemp(dir=self.folder), self.path("said")
+            if earlier:
+                self.assertEqual(self.run_program(*crate(*earlier, into=os.path.join(folder, "c"))).returncode, 0)
+            before = power.contents(folder)
+            states = power.cuts(crate(*parts, into=os.path.join(folder, "c")), folder, self.path("journal"), said)
+            os.remove(self.path("journal"))
+            whole = power.contents(folder)
+
+            def attempt(state, length):
+                there = self.with_contents(state)
+                seen = {path: data for path, data in state if path.split("/")[0] == "c"}
+                self.assertIn(seen, [whole] if length else [before, whole])
+                done = self.run_program(*crate(*parts, into=os.path.join(there, "c")))
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(power.contents(there), whole)
+
+            self.assertGreater(len(states), 10)
+            self.each(attempt, states.items(), lambda case: f"left are {[(name, len(data or '')) for name, data in case[0]]}")
+
+    def test_power_is_cut_while_serve_writes(self):
+        """What an answer confirms is on the disk."""
+        folder, said = tempfile.mkdtemp(dir=self.folder), self.path("said")
+        out = [os.path.join(folder, f"{i}.h5") for i in range(3)]
+        sample = ["sample", "linear", "--shape", "1,1,4,2,2", "-o"]
+        asked = [[*sample, out[0]], ["forward", "linear", "-i", out[0], "-o", out[1]], [*sample, out[2]]]
+        given = "".join(json.dumps({"args": words}) + "\n" for words in asked)
+        states = power.cuts(("serve",), folder, self.path("journal"), said, given)
+        told, whole = pathlib.Path(said).read_bytes(), power.contents(folder)
+        self.assertEqual([json.loads(answer)["status"] for answer in told.splitlines()], [0, 0, 0])
+        for state, length in states.items():
+            for i, path in enumerate(out):
+                name = os.path.basename(path)
+                confirmed = i < told[:length].count(b"\n")
+                self.assertIn(dict(state).get(name), [whole[name]] if confirmed else [None, whole[name]])
 
 
 if __name__ == "__main__":
