@@ -84,7 +84,7 @@ UsersArray exchanged(const UsersArray &array, size_t axis) {
 
 void check_rank(const std::string &name, const UsersArray &array, const Convention &c) {
   const Expected expected = expected_of(name, c);
-  if (expected.rank ? array.dims.size() != expected.rank : array.dims.size() > 2)
+  if (expected.rank ? array.dims.size() != expected.rank : array.dims.empty() || array.dims.size() > 2)
     input_error("dataset " + array.name + " has shape " + text_of(array.dims) + ", needs " + expected.text);
 }
 

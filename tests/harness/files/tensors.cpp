@@ -70,6 +70,7 @@ BOOST_AUTO_TEST_CASE(arrays_in_the_layers_order_are_not_copied) {
                  name);
   }
   BOOST_CHECK_THROW(seen_in_layer_order({{"q", counted({2, 3})}}, {}, converted), Error);
+  BOOST_CHECK_THROW(seen_in_layer_order({{"D", counted({})}}, {}, converted), Error); // one number, without a head
 }
 
 BOOST_AUTO_TEST_CASE(arrays_are_written_and_read_under_the_conventions_names) {
