@@ -58,13 +58,13 @@ def load(paths: list[str]) -> Results:
 
 def write_site(results: Results, new: str, catalogue: dict[str, Any], descriptor: int | None) -> None:
     from reports.figures import draw  # loading the drawing library takes seconds, so bad input is refused first
-    from reports.site import formulas
+    from reports.site import formulas, frame
     from reports.site import pages as site_pages
 
     pictures = draw.draw(results, os.path.join(new, "figures"), descriptor)
     for folder in publish.FOLDERS[1:]:
         os.makedirs(os.path.join(new, folder))
-    for path, html in site_pages.Site(results, pictures, catalogue).pages():
+    for path, html in site_pages.pages(frame.Site(results, pictures, catalogue)):
         with open(os.path.join(new, path), "w", encoding="utf-8") as f:
             f.write(html)
     if formulas.available():

@@ -9,7 +9,7 @@ from pages import ReportCase  # noqa: I001: finds the modules below
 from reports import findings
 import pages
 from reports import read
-from reports.site import pages as site_pages
+from reports.site import frame
 from reports.figures import style
 import synthetic
 
@@ -173,7 +173,7 @@ class Site(ReportCase):
         one_each = dict.fromkeys(("holds_asymptotically", "refuted", "boundary", "typo", "untrained"), 1)
         self.assertEqual(found, {"holds": 32, **one_each, "not_tested": 2, "failed": 1})
         self.assertEqual(list(found), [name for name in findings.FOUND if name in found])
-        self.assertTrue(set(style.OUTCOMES) == set(findings.FOUND) == set(site_pages.MARKS))
+        self.assertTrue(set(style.OUTCOMES) == set(findings.FOUND) == set(frame.MARKS))
         page = self.written(self.verdicts)
         self.says(page, "37 / 38 as expected. 32 ● statements hold, 1 ◐ holds in a limit, 1 ○ refuted as asserted")
         self.says(page, "2 more cannot be tested (needs training: 1, not numeric: 1)")
