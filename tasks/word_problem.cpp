@@ -45,7 +45,7 @@ void write_difference(Sequence &s, size_t step, const std::vector<double> &keys,
 }
 
 Problem generate(const Params &p, std::uint64_t seed) {
-  const Group group = group_named(p.text("group"));
+  const PermutationGroup group = group_named(p.text("group"));
   const int memories = p.integer("memories"), letters = p.integer("letters"), d = p.integer("d"), n = group.points,
             reflections = reflections_of(p), T = shape_of(p).T;
   const double scale = std::sqrt((1 - p.real("eigenvalue")) / 2);

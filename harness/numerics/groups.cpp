@@ -12,8 +12,8 @@ Permutation identity(int points) {
   return p;
 }
 
-Group cyclic(int points) {
-  Group group{points, {}};
+PermutationGroup cyclic(int points) {
+  PermutationGroup group{points, {}};
   Permutation p = identity(points);
   for (int i = 0; i < points; ++i) {
     group.elements.push_back(p);
@@ -22,8 +22,8 @@ Group cyclic(int points) {
   return group;
 }
 
-Group symmetric(int points) {
-  Group group{points, {}};
+PermutationGroup symmetric(int points) {
+  PermutationGroup group{points, {}};
   Permutation p = identity(points);
   do group.elements.push_back(p);
   while (std::next_permutation(p.begin(), p.end()));
@@ -31,8 +31,8 @@ Group symmetric(int points) {
 }
 
 /// The even permutations.
-Group alternating(int points) {
-  Group group{points, {}};
+PermutationGroup alternating(int points) {
+  PermutationGroup group{points, {}};
   for (const Permutation &p : symmetric(points).elements)
     if (exchanges_of(p).size() % 2 == 0) group.elements.push_back(p);
   return group;
@@ -40,7 +40,7 @@ Group alternating(int points) {
 
 } // namespace
 
-int Group::index_of(const Permutation &element) const {
+int PermutationGroup::index_of(const Permutation &element) const {
   return int(std::find(elements.begin(), elements.end(), element) - elements.begin());
 }
 
@@ -49,7 +49,7 @@ const std::vector<std::string> &group_names() {
   return names;
 }
 
-Group group_named(const std::string &name) {
+PermutationGroup group_named(const std::string &name) {
   if (name == "parity") return cyclic(2);
   const int points = name[1] - '0';
   return name[0] == 'S' ? symmetric(points) : name[0] == 'A' ? alternating(points) : cyclic(points);

@@ -10,7 +10,7 @@ namespace recollect {
 using Permutation = std::vector<int>; // p[i] is the image of point i
 
 /// A group of permutations of the points 0 ... points - 1; the identity is the first element.
-struct Group {
+struct PermutationGroup {
   int points;
   std::vector<Permutation> elements;
 
@@ -22,7 +22,7 @@ struct Group {
 /// word problems are complete for NC1 (Barrington 1989).
 const std::vector<std::string> &group_names();
 /// The group with this name.
-Group group_named(const std::string &name);
+PermutationGroup group_named(const std::string &name);
 
 /// The permutation i -> first[second[i]]. To rearrange a list x by p is to put x[p[i]] at place i. The product
 /// rearranges a list by `first` and then by `second`.

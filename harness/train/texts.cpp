@@ -131,7 +131,7 @@ void write_swaps(const Drawn &d, int *tokens, int *labels) {
 }
 
 void write_words(const Drawn &d, int *tokens, int *labels) {
-  const Group group = group_named(d.settings.text("group"));
+  const PermutationGroup group = group_named(d.settings.text("group"));
   Permutation product_so_far = group.elements[0];
   for (int t = 0; t < d.n; ++t) {
     tokens[t] = int(d.stream.below(std::uint64_t(t), group.elements.size()));

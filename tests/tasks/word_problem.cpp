@@ -40,7 +40,7 @@ std::pair<Permutation, int> letter_of(const Instance &words, int n, int reflecti
 BOOST_AUTO_TEST_CASE(answers_are_the_products_of_the_letters) {
   for (const std::string &name : group_names()) BOOST_TEST_CONTEXT(name) {
       check_generator("word_problem", {{"group", name}});
-      const Group group = group_named(name);
+      const PermutationGroup group = group_named(name);
       const int n = group.points, reflections = n - 1, T = n + 12 * reflections;
       const Instance words("word_problem", {{"group", name}, {"memories", "1"}, {"letters", "12"}});
       Permutation held = group.elements[0];

@@ -12,7 +12,7 @@ BOOST_AUTO_TEST_CASE(they_are_groups_of_the_known_order) {
   const std::map<std::string, size_t> orders{{"S5", 120}, {"A5", 60}, {"S3", 6}, {"Z5", 5}, {"Z3", 3}, {"parity", 2}};
   BOOST_TEST(group_names().size() == orders.size());
   for (const std::string &name : group_names()) BOOST_TEST_CONTEXT(name) {
-      const Group group = group_named(name);
+      const PermutationGroup group = group_named(name);
       const std::set<Permutation> elements(group.elements.begin(), group.elements.end());
       BOOST_TEST((elements.size() == orders.at(name) && group.elements.size() == orders.at(name)));
       BOOST_TEST(exchanges_of(group.elements[0]).empty());
