@@ -14,12 +14,14 @@
 namespace recollect::variants {
 namespace {
 
+template <class Real> struct DecayAndErase {
+  KOKKOS_FUNCTION void operator()(const Head<Real> &h, int t, Real *s) const {
+    const Real *k = h.k(t), alpha = h.alpha[t], erase = h.beta[t] * alpha * dot(s, k, h.Dk);
+    for (int j = 0; j < h.Dk; ++j) s[j] = alpha * s[j] - erase * k[j];
+  }
+};
 template <class Real> void recurrent(const Call<Real> &call) {
-  recurrent_levels(
-      "log_linear_gated_delta::recurrent", call, KOKKOS_LAMBDA(const Head<Real> &h, int t, Real *s) {
-        const Real *k = h.k(t), alpha = h.alpha[t], erase = h.beta[t] * alpha * dot(s, k, h.Dk);
-        for (int j = 0; j < h.Dk; ++j) s[j] = alpha * s[j] - erase * k[j];
-      });
+  recurrent_levels("log_linear_gated_delta::recurrent", call, DecayAndErase<Real>());
 }
 
 /// One level's rule: it erases with the strength alpha beta of gated_delta_net, and writes only that level's steps.

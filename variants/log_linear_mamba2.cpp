@@ -14,11 +14,13 @@
 namespace recollect::variants {
 namespace {
 
+template <class Real> struct Decay {
+  KOKKOS_FUNCTION void operator()(const Head<Real> &h, int t, Real *s) const {
+    for (int j = 0; j < h.Dk; ++j) s[j] *= h.alpha[t];
+  }
+};
 template <class Real> void recurrent(const Call<Real> &call) {
-  recurrent_levels(
-      "log_linear_mamba2::recurrent", call, KOKKOS_LAMBDA(const Head<Real> &h, int t, Real *s) {
-        for (int j = 0; j < h.Dk; ++j) s[j] *= h.alpha[t];
-      });
+  recurrent_levels("log_linear_mamba2::recurrent", call, Decay<Real>());
 }
 
 template <class Real> GatedRecurrence<Real> as_sum(const Call<Real> &call) {

@@ -62,7 +62,8 @@ template <class Real, class Move> struct LevelRows {
 };
 
 /// The definition. Level 0 is the write beta_t v_t k_t^T of step t. The layer supplies move(head, t, s), which advances
-/// a row of another level by step t.
+/// a row of another level by step t. It is a class: CUDA builds crash when a lambda without captures is part of another
+/// functor.
 template <class Real, class Move> void recurrent_levels(const std::string &label, Call<Real> call, const Move &move) {
   call.state_shape = {call.shape.Dv, (levels_of(call.shape.T) + 1) * call.shape.Dk};
   call.state = filled(call, call.shape.heads() * call.state_shape.size(), Real(0));
