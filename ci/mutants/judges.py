@@ -9,7 +9,7 @@ from scratch import ROOT
 PYTHON = {
     "test_check": "battery check check_command diagnosis judge noise print_check results sample_command samples users_case "
     "users_check",
-    "test_check_conventions": "convention layer_inputs npy tensors users_case users_check",
+    "test_check_conventions": "convention fused in_convention layer_inputs npy packed shared_heads tensors users_case users_check",
     "test_durability": "child files hdf5_file hdf5_image recorder results results_commands run_command start subprocess",
     "test_forward": "forward forward_command gradient make_call npy segment tensor_file tensors",
     "test_hostile": "child digest hdf5_file npy results results_commands tensor_file tensors",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is timed: which forms of which layers, at which shapes, on which inputs.
 #pragma once
-#include "harness/call/layer_inputs.hpp"
+#include "harness/call/packed.hpp"
 #include "harness/core/execution_options.hpp"
 #include "harness/core/registry.hpp"
 #include "harness/numerics/sampling.hpp"

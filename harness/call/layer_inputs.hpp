@@ -23,12 +23,6 @@ struct Text {
   bool empty() const { return begin == end; }
 };
 
-/// Parses the lengths of packed texts, such as "30,0,69". Returns the step at which each text starts, then the step at
-/// which the last text ends; empty for "". Usage error unless the lengths are whole and add up to at most T.
-std::vector<int> starts_of_texts(const std::string &lengths, int T);
-/// Usage error if so many heads cannot be shared by all `heads`; 0: none are shared.
-void refuse_shared_heads(int shared, int heads);
-
 struct LayerInputs {
   Sequence all;      // all steps of all texts; q and k [B,key_heads,T,Dk], states [B or N,H,rows,columns]
   int key_heads = 0; // of q and k: head i of H uses head i / (H / key_heads); 0: H
@@ -51,17 +45,6 @@ struct LayerInputs {
 /// Input error if an array has an unsuitable shape. `gradient`: also converts the output weights (do, dfinal_state).
 LayerInputs to_layer(const UsersArrays &user, const Variant &variant, const Params &params,
                      const Convention &convention, bool gradient);
-/// One text with its initial state, and with q and k for every head.
-Sequence sequence_of(const LayerInputs &inputs, size_t text);
-/// Like sequence_of(), but without a copy if texts are not packed and heads not grouped; else the copy is stored in
-/// `cut`.
-const Sequence &sequence_in(const LayerInputs &inputs, size_t text, Sequence &cut);
-OutputWeights weights_of(const LayerInputs &inputs, size_t text);
-const OutputWeights &weights_in(const LayerInputs &inputs, size_t text, OutputWeights &cut);
-
-/// Adjoint of sharing heads, [B,H,size] -> [B,heads,size]: head j of the result is the sum of the heads (of the H) that
-/// share head j.
-std::vector<double> summed_over_sharing(std::vector<double> all, size_t B, size_t heads, size_t H, bool interleaved);
 
 /// Results of one text. Gradients of q and k may have key_heads or H heads. An empty text ends in its initial state, so
 /// the gradients of its initial and final state are equal.
@@ -69,7 +52,6 @@ struct TextResults {
   Output output;
   Sequence gradient; // empty if not requested; with Convention::log_gates(), decays' gradients are d/d(log)
 };
-TextResults results_of_empty(const LayerInputs &inputs, const Variant &variant, size_t text);
 
 /// o, final_state, and the gradients of the user's arrays, in the order in which these were given: dq ..., dA_log,
 /// dstate. Outputs and gradients at steps outside every text are 0. With `errors`, `results` holds rounding errors of o
@@ -77,20 +59,9 @@ TextResults results_of_empty(const LayerInputs &inputs, const Variant &variant, 
 UsersArrays to_user(const UsersArrays &user, const LayerInputs &inputs, const Convention &convention,
                     const std::vector<TextResults> &results, bool errors = false);
 
-/// Options of a sample: the numbers of heads of q, k and v, packed texts, and arrays besides the layer's inputs.
-struct Sharing {
-  int q_heads = 0, k_heads = 0, v_heads = 0; // 0: H
-  std::vector<int> cu_seqlens;               // empty: none
-  bool skip = false, gate = false;           // skip: has D; gate: has z
-};
 /// Input error if the results' shapes do not follow from these inputs.
 void check_results(const UsersArrays &results, const UsersArrays &user, const LayerInputs &inputs,
                    const Variant &variant, const Convention &convention);
-
-/// Converts a layer's inputs to a user's arrays in this convention. The conversion is not exact where a raw gate would
-/// exceed 30 in absolute value. States are [B or N,H,rows,columns]. Parameters of gates are drawn at random.
-UsersArrays in_convention(const Sequence &inputs, const OutputWeights &weights, const StateShape &state,
-                          const Convention &convention, const Sharing &sharing, std::uint64_t seed);
 
 /// Whether the user's arrays equal the layer's, except that decays may be logarithms.
 bool same_arrays(const UsersArrays &user, const LayerInputs &inputs, const Convention &convention);

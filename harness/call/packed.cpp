@@ -2,13 +2,98 @@
 #include "harness/call/packed.hpp"
 #include "harness/call/divergence.hpp"
 #include "harness/call/make_call.hpp"
+#include "harness/call/shared_heads.hpp"
+#include "harness/core/error.hpp"
 #include "harness/core/registry.hpp"
+#include "harness/core/text.hpp"
 #include "harness/numerics/inputs.hpp"
+#include <cmath>
 
 namespace recollect {
-namespace {
 
 using Numbers = std::vector<double>;
+
+std::vector<int> starts_of_texts(const std::string &lengths, int T) {
+  std::vector<int> starts;
+  if (lengths.empty()) return starts;
+  double end = 0;
+  starts.push_back(0);
+  for (const std::string &length : split(lengths, ',')) {
+    const double steps = parse_number(length, "--texts");
+    end += steps;
+    if (!(steps >= 0 && end <= T) || steps != double(int(steps)))
+      usage_error("--texts needs whole numbers that add up to at most T = " + std::to_string(T) + ", got " + lengths);
+    starts.push_back(int(end));
+  }
+  return starts;
+}
+
+std::vector<Text> texts_of(const UsersArrays &user, const Shape &n) {
+  const UsersArray *cu = find(user, "cu_seqlens");
+  if (!cu) return {{0, n.T}};
+  if (n.B != 1) input_error("cu_seqlens is given, and packed texts need a batch of 1, not " + std::to_string(n.B));
+  const auto refuse = [&](const std::string &why) {
+    input_error(spoken(user, "cu_seqlens") + " " + why +
+                ", needs whole numbers from 0 up to T = " + std::to_string(n.T) + ", none smaller than the one before");
+  };
+  if (cu->data.size() < 2 || cu->data[0] != 0) refuse("does not begin with 0 and the end of a text");
+  std::vector<Text> texts;
+  for (size_t i = 0; i + 1 < cu->data.size(); ++i) {
+    const double begin = cu->data[i], end = cu->data[i + 1];
+    if (!(end >= begin && end <= n.T) || end != std::floor(end))
+      refuse("holds " + number(end) + " after " + number(begin));
+    texts.push_back({int(begin), int(end)});
+  }
+  return texts;
+}
+
+Numbers part(const Numbers &all, size_t index, size_t parts) {
+  if (all.empty()) return {};
+  const size_t size = all.size() / parts;
+  return Numbers(all.begin() + std::ptrdiff_t(index * size), all.begin() + std::ptrdiff_t((index + 1) * size));
+}
+
+Sequence sequence_of(const LayerInputs &inputs, size_t text) {
+  if (!inputs.packed && !inputs.grouped()) return inputs.all;
+  const auto [begin, end] = inputs.texts[text];
+  Sequence one;
+  one.shape = inputs.all.shape, one.shape.T = end - begin;
+  for (Tensor tensor : all_tensors) {
+    const Shape own = inputs.shape_of(tensor);
+    one[tensor] = for_every_head(steps_of(inputs.all[tensor], own, begin, end), size_t(own.B), size_t(own.H),
+                                 size_t(one.shape.H), false);
+  }
+  one.state = inputs.packed ? part(inputs.all.state, text, inputs.texts.size()) : inputs.all.state;
+  return one;
+}
+
+const Sequence &sequence_in(const LayerInputs &inputs, size_t text, Sequence &cut) {
+  return inputs.packed || inputs.grouped() ? cut = sequence_of(inputs, text) : inputs.all;
+}
+
+OutputWeights weights_of(const LayerInputs &inputs, size_t text) {
+  if (!inputs.packed) return inputs.weights;
+  return {steps_of(inputs.weights.o, inputs.all.shape, inputs.texts[text].begin, inputs.texts[text].end),
+          part(inputs.weights.state, text, inputs.texts.size())};
+}
+
+const OutputWeights &weights_in(const LayerInputs &inputs, size_t text, OutputWeights &cut) {
+  return inputs.packed ? cut = weights_of(inputs, text) : inputs.weights;
+}
+
+TextResults results_of_empty(const LayerInputs &inputs, const Variant &variant, size_t text) {
+  Sequence start;
+  start.shape = inputs.all.shape;
+  start.state = part(inputs.all.state, text, inputs.texts.size());
+  TextResults found;
+  found.output = {{}, initial_state(variant, start, inputs.params), variant.state_shape(start.shape, inputs.params)};
+  if (inputs.weights.o.empty()) return found;
+  found.gradient.state = part(inputs.weights.state, text, inputs.texts.size());
+  if (found.gradient.state.empty()) found.gradient.state.assign(found.output.state.size(), 0.0);
+  return found;
+}
+
+namespace {
 
 template <class Native> bool takes(const Form &form, const Native &native, const LayerInputs &inputs, const Run &run) {
   return form.packs && run.real != Real::f64 && (!native.takes || native.takes(inputs.all.shape, inputs.params));
@@ -191,17 +276,14 @@ std::vector<TextResults> by_text(const LayerInputs &inputs, Output output, Seque
     return all;
   }
   const size_t texts = inputs.texts.size();
-  const auto own = [&](const Numbers &states, size_t text) {
-    const size_t size = states.size() / texts;
-    return Numbers(states.begin() + std::ptrdiff_t(text * size), states.begin() + std::ptrdiff_t((text + 1) * size));
-  };
   for (size_t text = 0; text < texts; ++text) {
     const auto [begin, end] = inputs.texts[text];
     TextResults one;
-    one.output = {steps_of(output.o, inputs.all.shape, begin, end), own(output.state, text), output.state_shape};
+    one.output = {steps_of(output.o, inputs.all.shape, begin, end), part(output.state, text, texts),
+                  output.state_shape};
     for (Tensor tensor : all_tensors)
       one.gradient[tensor] = steps_of(gradient[tensor], inputs.shape_of(tensor), begin, end);
-    one.gradient.state = own(gradient.state, text);
+    one.gradient.state = part(gradient.state, text, texts);
     all.push_back(std::move(one));
   }
   return all;

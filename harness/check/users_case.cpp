@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/check/users_case.hpp"
+#include "harness/call/packed.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/in_pieces.hpp"
 #include "harness/core/text.hpp"
@@ -269,10 +270,8 @@ std::vector<PartList> parts_by_text(const UsersArrays &results, const LayerInput
     const auto found = results.find(name);
     if (found == results.end()) return;
     const UsersArray &array = found->second;
-    const size_t size = array.data.size() / texts;
     for (size_t text = 0; text < texts; ++text) {
-      const auto begin = array.data.begin() + std::ptrdiff_t(text * size);
-      std::vector<double> values(begin, begin + std::ptrdiff_t(size));
+      std::vector<double> values = part(array.data, text, texts);
       Shape one = n;
       one.B = inputs.packed ? 1 : n.B;
       if (name == "dstate") values = symmetrised(variant, one, std::move(values));

@@ -2,7 +2,7 @@
 // A kernel's inputs and results in its user's arrays: read from files in any convention, and converted to cases of the
 // layer.
 #pragma once
-#include "harness/call/layer_inputs.hpp"
+#include "harness/call/in_convention.hpp"
 #include "harness/check/precision.hpp"
 #include "harness/check/results.hpp"
 

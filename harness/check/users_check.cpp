@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/check/users_check.hpp"
+#include "harness/call/packed.hpp"
 #include "harness/check/diagnosis.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/text.hpp"

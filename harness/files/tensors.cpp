@@ -215,6 +215,34 @@ Dims dims_in_file(const std::string &name, const Dims &dims, const Convention &c
   return out;
 }
 
+const UsersArray *find(const UsersArrays &arrays, const std::string &name) {
+  const auto found = arrays.find(name);
+  return found == arrays.end() ? nullptr : &found->second;
+}
+std::string spoken(const UsersArrays &arrays, const std::string &name) {
+  const UsersArray *array = find(arrays, name);
+  return "dataset " + (array && !array->name.empty() ? array->name : name);
+}
+Dims dims_of(std::initializer_list<int> sizes) { return Dims(sizes.begin(), sizes.end()); }
+Dims over_steps(Tensor tensor, int heads, const Shape &n) {
+  Dims dims = dims_of({n.B, heads, n.T});
+  if (facts_of(tensor).width != TensorFacts::step) dims.push_back(std::uint64_t(width_of(tensor, n)));
+  return dims;
+}
+int checked_heads(const UsersArrays &arrays, const std::string &name, int H) {
+  const int heads = int(arrays.at(name).dims.at(kind_of(name) == ArrayKind::steps ? 1 : 0));
+  if (H % heads != 0)
+    input_error(spoken(arrays, name) + " has " + std::to_string(heads) + " heads, which do not divide the " +
+                std::to_string(H) + " heads of the others");
+  return heads;
+}
+void check_dims(const UsersArrays &arrays, const std::string &name, const Dims &needed, const std::string &why,
+                const Convention &c) {
+  if (arrays.at(name).dims != needed)
+    input_error(spoken(arrays, name) + " has shape " + text_of(dims_in_file(name, arrays.at(name).dims, c)) +
+                ", needs " + text_of(dims_in_file(name, needed, c)) + " " + why);
+}
+
 void refuse_unknown(const std::string &path, const Names &known, const std::string &who) {
   static const std::map<std::string, std::string> usual{{"initial_state", "state"},
                                                         {"final_state", "state"},

@@ -43,6 +43,20 @@ const UsersArrays &seen_in_layer_order(const UsersArrays &in_file, const Convent
 /// The dimensions that an array has in a file, given its dimensions in the layer's order.
 Dims dims_in_file(const std::string &name, const Dims &in_layer, const Convention &convention);
 
+/// The array of this name, null if it is absent; and the words for it in a message, "dataset g".
+const UsersArray *find(const UsersArrays &arrays, const std::string &name);
+std::string spoken(const UsersArrays &arrays, const std::string &name);
+Dims dims_of(std::initializer_list<int> sizes);
+/// [B,heads,T,width], or [B,heads,T] if the tensor has one number per step.
+Dims over_steps(Tensor tensor, int heads, const Shape &shape);
+/// Heads of an array [B,heads,T,...].
+inline int heads_in(const UsersArray &array) { return int(array.dims.at(1)); }
+/// Heads of an array [B,heads,T,...] or of a parameter [heads,...]. Input error if they do not divide H.
+int checked_heads(const UsersArrays &arrays, const std::string &name, int H);
+/// Input error if the array, in the layer's order, has other dimensions. The message gives both in the file's order.
+void check_dims(const UsersArrays &arrays, const std::string &name, const Dims &needed, const std::string &why,
+                const Convention &convention);
+
 /// Input error if an array of the file has a name that is not in `known`. The message has the nearest known name and a
 /// list of all known names. `who` says in the message what the known arrays are: "an input of linear".
 void refuse_unknown(const std::string &path, const std::vector<std::string> &known, const std::string &who);

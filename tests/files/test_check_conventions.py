@@ -129,8 +129,8 @@ class Conventions(InFolder):
         self.right(self.mamba(x), *flags, layer="mamba2")
         self.wrong("", self.mamba({**x, "D": x["D"][::-1]}), *flags, layer="mamba2")
         np.savez(self.path("in.npz"), **{**x, "D": np.ones(3)})
-        self.refused("dataset D has 3 heads, but the others have 4", "forward", "mamba2", "-i", self.path("in.npz"), "-o",
-                     self.path("out.npz"), *flags)
+        self.refused("dataset D has 3 heads, which do not divide the 4 heads of the others", "forward", "mamba2", "-i",
+                     self.path("in.npz"), "-o", self.path("out.npz"), *flags)
         self.refused("--with D is for kernels of Mamba", "sample", "mamba2", "--shape", "1,1,4,4,4", "--with", "D", "-o",
                      self.path("x.npz"), status=2)
 

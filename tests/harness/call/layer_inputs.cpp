@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/call/layer_inputs.hpp"
-#include "harness/call/backward.hpp"
+#include "harness/call/in_convention.hpp"
+#include "harness/call/packed.hpp"
 #include "harness/core/error.hpp"
 #include "harness/numerics/random.hpp"
 #include "tests/testing.hpp"
@@ -20,29 +21,6 @@ UsersArrays one_step(UsersArrays more) {
 LayerInputs inputs_of(const UsersArrays &user, const char *layer, const Convention &c) {
   const Variant &variant = find_variant(layer);
   return to_layer(user, variant, variant_params(variant), c, false);
-}
-
-BOOST_AUTO_TEST_CASE(every_gate_is_its_formula) {
-  const auto decay = [](Gate gate, double x, const UsersArrays &parameters) {
-    Convention c;
-    c.gate = gate;
-    UsersArrays user = one_step(parameters);
-    user["alpha"] = {{1, 1, 1}, {x}, ""};
-    return inputs_of(user, "mamba2", c).all.alpha.at(0);
-  };
-  const auto parameters = [](double A_log, double bias) {
-    return UsersArrays{{"A_log", {{1}, {A_log}, ""}}, {"dt_bias", {{1}, {bias}, ""}}};
-  };
-  const auto close = [](double a, double b) { BOOST_TEST(std::fabs(a - b) < 1e-15, a << " and " << b); };
-  close(decay(Gate::factor, 0.25, {}), 0.25);
-  close(decay(Gate::log, -1, {}), std::exp(-1.0));
-  close(decay(Gate::log2, -2, {}), 0.25);
-  close(decay(Gate::rwkv, 0, {}), std::exp(-1.0));
-  close(decay(Gate::gdn, 0, parameters(0, 0)), 0.5);               // softplus(0) = log 2
-  close(decay(Gate::gdn, 1, parameters(std::log(2), -1)), 0.25);   // twice as fast
-  close(decay(Gate::kda, 0, {{"A_log", {{1}, {0}, ""}}}), 0.5);    // without dt_bias
-  close(decay(Gate::kda_lb, 0, parameters(0, 0)), std::exp(-2.5)); // -5 sigmoid(0)
-  close(decay(Gate::mamba, 0.5, {{"A", {{1}, {-2}, ""}}}), std::exp(-1.0));
 }
 
 BOOST_AUTO_TEST_CASE(the_step_of_mamba_is_the_write_strength_too) {
@@ -106,26 +84,6 @@ BOOST_AUTO_TEST_CASE(gradients_of_shared_heads_are_sums) {
   const UsersArrays found = to_user(user, inputs, {}, {results});
   BOOST_TEST((found.at("dq").data == Numbers{11, 1100} && found.at("dq").dims == Dims{1, 2, 1, 1}));
   BOOST_TEST((found.at("dk").data == Numbers{10} && found.at("dv").data == Numbers{5, 6, 7, 8}));
-}
-
-BOOST_AUTO_TEST_CASE(a_packed_text_is_its_steps_and_its_state) {
-  const UsersArrays user{{"q", {{1, 1, 4, 1}, {1, 2, 3, 4}, ""}},
-                         {"k", {{1, 1, 4, 1}, {1, 1, 1, 1}, ""}},
-                         {"v", {{1, 1, 4, 1}, {5, 6, 7, 8}, ""}},
-                         {"cu_seqlens", {{4}, {0, 2, 2, 3}, ""}},
-                         {"state", {{3, 1, 1, 1}, {10, 20, 30}, ""}}};
-  const LayerInputs inputs = inputs_of(user, "linear", {});
-  BOOST_TEST_REQUIRE((inputs.packed && inputs.texts.size() == 3u && inputs.texts[1].empty()));
-  const Sequence first = sequence_of(inputs, 0), last = sequence_of(inputs, 2);
-  BOOST_TEST((first.q == Numbers{1, 2} && first.v == Numbers{5, 6} && first.state == Numbers{10}));
-  BOOST_TEST((last.q == Numbers{3} && last.v == Numbers{7} && last.state == Numbers{30} && last.shape.T == 1));
-  const Variant &linear = find_variant("linear");
-  const TextResults empty = results_of_empty(inputs, linear, 1);
-  BOOST_TEST((empty.output.state == Numbers{20}));
-  std::vector<TextResults> results{{forward(linear, first), {}}, empty, {forward(linear, last), {}}};
-  const UsersArrays found = to_user(user, inputs, {}, results);
-  BOOST_TEST((found.at("final_state").data == Numbers{10 + 5 + 6, 20, 30 + 7}));
-  BOOST_TEST((found.at("o").data == Numbers{15, 42, 111, 0})); // S q, and 0 at the step outside every text
 }
 
 /// A layer, its arrays in a convention, and a loss with the output gradients `do` and `dfinal_state`.
@@ -243,20 +201,6 @@ BOOST_AUTO_TEST_CASE(gradients_of_channels_heads_and_steps_are_slopes) {
   d.user.erase("alpha"), d.user.erase("lambda");
   d.user["gamma"] = {{2}, {-0.1, -0.3}, ""};
   check_against_quotients(d, {"q", "k", "v", "gamma", "state"});
-}
-
-BOOST_AUTO_TEST_CASE(a_sample_in_a_convention_means_what_was_drawn) {
-  for (Gate gate : {Gate::factor, Gate::log, Gate::log2, Gate::gdn, Gate::kda_lb, Gate::rwkv})
-    for (Strength strength : {Strength::factor, Strength::doubled, Strength::sigmoid, Strength::sigmoid_double}) {
-      Sequence s = random_sequence({2, 2, 5, 3, 2}, 1);
-      s.w.clear(), s.lambda.clear();
-      Convention c;
-      c.gate = gate, c.strength = strength;
-      const LayerInputs back = inputs_of(in_convention(s, {}, {2, 3}, c, {}, 1), "gated_delta_net", c);
-      BOOST_TEST((back.all.q == s.q && back.all.v == s.v));
-      check_close(back.all.beta, s.beta, 1e-14);
-      check_close(back.all.alpha, s.alpha, 1e-14);
-    }
 }
 
 BOOST_AUTO_TEST_CASE(shapes_that_do_not_go_together_are_refused) {

@@ -4,6 +4,7 @@
 #include "harness/call/packed.hpp"
 #include "harness/check/samples.hpp"
 #include "harness/check/users_check.hpp"
+#include "harness/core/error.hpp"
 #include "harness/core/registry.hpp"
 #include "harness/device/backend.hpp"
 #include "harness/numerics/random.hpp"
@@ -71,6 +72,36 @@ BOOST_AUTO_TEST_CASE(heads_of_packed_texts_share_queries_and_keys) {
   Sharing both = packed_texts();
   both.q_heads = both.k_heads = 2;
   all_right({1, 4, 203, 16, 16}, both);
+}
+
+BOOST_AUTO_TEST_CASE(lengths_of_texts_give_their_starts) {
+  BOOST_TEST((starts_of_texts("30,0,69", 100) == std::vector<int>{0, 30, 30, 99} && starts_of_texts("", 1).empty()));
+  for (const char *wrong : {"60,41", "1.5", "-1", "101"})
+    BOOST_CHECK_EXCEPTION(starts_of_texts(wrong, 100), Error, [&](const Error &error) {
+      return error.what() == std::string("--texts needs whole numbers that add up to at most T = 100, got ") + wrong;
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_packed_text_is_its_steps_and_its_state) {
+  const UsersArrays user{{"q", {{1, 1, 4, 1}, {1, 2, 3, 4}, ""}},
+                         {"k", {{1, 1, 4, 1}, {1, 1, 1, 1}, ""}},
+                         {"v", {{1, 1, 4, 1}, {5, 6, 7, 8}, ""}},
+                         {"cu_seqlens", {{4}, {0, 2, 2, 3}, ""}},
+                         {"state", {{3, 1, 1, 1}, {10, 20, 30}, ""}}};
+  const Variant &linear = find_variant("linear");
+  const LayerInputs inputs = to_layer(user, linear, variant_params(linear), {}, false);
+  BOOST_TEST_REQUIRE((inputs.packed && inputs.texts.size() == 3u && inputs.texts[1].empty()));
+  const Sequence first = sequence_of(inputs, 0), last = sequence_of(inputs, 2);
+  BOOST_TEST((first.q == std::vector<double>{1, 2} && first.v == std::vector<double>{5, 6} &&
+              first.state == std::vector<double>{10}));
+  BOOST_TEST((last.q == std::vector<double>{3} && last.v == std::vector<double>{7} &&
+              last.state == std::vector<double>{30} && last.shape.T == 1));
+  const TextResults empty = results_of_empty(inputs, linear, 1);
+  BOOST_TEST((empty.output.state == std::vector<double>{20}));
+  std::vector<TextResults> results{{forward(linear, first), {}}, empty, {forward(linear, last), {}}};
+  const UsersArrays found = to_user(user, inputs, {}, results);
+  BOOST_TEST((found.at("final_state").data == std::vector<double>{10 + 5 + 6, 20, 30 + 7}));
+  BOOST_TEST((found.at("o").data == std::vector<double>{15, 42, 111, 0})); // S q, and 0 at the step outside every text
 }
 
 /// Also where the form takes the arrays as they are.

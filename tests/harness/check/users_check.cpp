@@ -2,6 +2,7 @@
 // The size of the noise, and how verdicts of texts are combined. tests/files/test_check_conventions.py checks kernels
 // in every convention.
 #include "harness/check/users_check.hpp"
+#include "harness/call/packed.hpp"
 #include "harness/check/samples.hpp"
 #include "harness/numerics/random.hpp"
 #include "tests/testing.hpp"

@@ -57,6 +57,25 @@ BOOST_AUTO_TEST_CASE(every_order_comes_back) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(messages_give_the_name_and_the_shape_in_the_file) {
+  UsersArrays arrays{{"alpha", counted({1, 3, 2})}, {"D", counted({2})}};
+  arrays["alpha"].name = "g";
+  BOOST_TEST((find(arrays, "D") == &arrays["D"] && !find(arrays, "z")));
+  BOOST_TEST((spoken(arrays, "alpha") == "dataset g" && spoken(arrays, "D") == "dataset D"));
+  const Shape shape{1, 4, 2, 5, 6};
+  BOOST_TEST(
+      (over_steps(Tensor::beta, 3, shape) == Dims{1, 3, 2} && over_steps(Tensor::v, 3, shape) == Dims{1, 3, 2, 6}));
+  BOOST_TEST((checked_heads(arrays, "alpha", 6) == 3 && checked_heads(arrays, "D", 6) == 2));
+  BOOST_CHECK_EXCEPTION(checked_heads(arrays, "D", 3), Error, [](const Error &error) {
+    return says(error, "dataset D has 2 heads, which do not divide the 3 heads of the others");
+  });
+  const Convention c = with_layout(Layout::thd);
+  check_dims(arrays, "alpha", dims_of({1, 3, 2}), "to match q", c);
+  BOOST_CHECK_EXCEPTION(
+      check_dims(arrays, "alpha", dims_of({1, 4, 2}), "to match q", c), Error,
+      [](const Error &error) { return says(error, "dataset g has shape [2,3], needs [2,4] to match q"); });
+}
+
 BOOST_AUTO_TEST_CASE(arrays_in_the_layers_order_are_not_copied) {
   const UsersArrays layer{{"q", counted({1, 2, 3, 4})}, {"state", counted({1, 2, 5, 4})}};
   UsersArrays converted;
