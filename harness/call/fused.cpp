@@ -36,7 +36,7 @@ struct GateMap {
     const int heads = heads_in(array);
     const std::string own = parameter_of(gate);
     A = find(user, own);
-    if (!A) input_error("dataset " + own + " is absent, and --gate " + name_of(gate) + " needs it as [H]");
+    if (!A) input_error("dataset " + own + " is absent, but --gate " + name_of(gate) + " needs it as [H]");
     check_dims(user, own, dims_of({heads}), "as the gates have heads", c);
     bias = find(user, "dt_bias");
     if (!bias) return;

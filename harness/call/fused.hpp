@@ -18,7 +18,8 @@ std::vector<double> decays_in(const UsersArrays &user, Tensor decay, const Shape
 std::vector<double> strengths_in(const UsersArrays &user, Tensor decay, const Shape &shape,
                                  const Convention &convention);
 /// Adds the gradients of a gate array and of its parameters. `in_logarithms` is the gradient with respect to log
-/// decays, `in_strengths` to the strengths that Mamba derives from the gate (or empty).
+/// decays. `in_strengths` is the gradient with respect to the strengths that Mamba derives from the gate; it may be
+/// empty.
 void add_gate_gradients(UsersArrays &found, const UsersArrays &user, Tensor decay,
                         const std::vector<double> &in_logarithms, const std::vector<double> &in_strengths,
                         const Shape &shape, const Convention &convention);

@@ -9,11 +9,11 @@ namespace recollect {
 struct Sharing {
   int q_heads = 0, k_heads = 0, v_heads = 0; // 0: H
   std::vector<int> cu_seqlens;               // empty: none
-  bool skip = false, gate = false;           // has D; has z
+  bool skip = false, gate = false;           // skip: has D; gate: has z
 };
 
-/// Converts a layer's inputs to a user's arrays in this convention. Not exact where a raw gate would exceed 30 in
-/// absolute value. States are [B or N,H,rows,columns]. Parameters of gates are drawn at random.
+/// Converts a layer's inputs to a user's arrays in this convention. The conversion is not exact where a raw gate would
+/// exceed 30 in absolute value. States are [B or N,H,rows,columns]. Parameters of gates are drawn at random.
 UsersArrays in_convention(const Sequence &inputs, const OutputWeights &weights, const StateShape &state,
                           const Convention &convention, const Sharing &sharing, std::uint64_t seed);
 

@@ -28,15 +28,21 @@ std::vector<int> starts_of_texts(const std::string &lengths, int T) {
   return starts;
 }
 
+void refuse_shared_heads(int shared, int heads) {
+  if (shared < 0 || (shared > 0 && heads % shared != 0))
+    usage_error("shared heads must divide the " + std::to_string(heads) + " heads, and " + std::to_string(shared) +
+                " does not");
+}
+
 std::vector<Text> texts_of(const UsersArrays &user, const Shape &n) {
   const UsersArray *cu = find(user, "cu_seqlens");
   if (!cu) return {{0, n.T}};
-  if (n.B != 1) input_error("cu_seqlens is given, and packed texts need a batch of 1, not " + std::to_string(n.B));
+  if (n.B != 1) input_error("cu_seqlens is given, but packed texts need a batch of 1, not " + std::to_string(n.B));
   const auto refuse = [&](const std::string &why) {
     input_error(spoken(user, "cu_seqlens") + " " + why +
                 ", needs whole numbers from 0 up to T = " + std::to_string(n.T) + ", none smaller than the one before");
   };
-  if (cu->data.size() < 2 || cu->data[0] != 0) refuse("does not begin with 0 and the end of a text");
+  if (cu->data.size() < 2 || cu->data[0] != 0) refuse("does not begin with 0, followed by the end of the first text");
   std::vector<Text> texts;
   for (size_t i = 0; i + 1 < cu->data.size(); ++i) {
     const double begin = cu->data[i], end = cu->data[i + 1];

@@ -14,6 +14,8 @@ namespace recollect {
 /// Parses the lengths of packed texts, such as "30,0,69". Returns the step at which each text starts, then the step at
 /// which the last text ends; empty for "". Usage error unless the lengths are whole and add up to at most T.
 std::vector<int> starts_of_texts(const std::string &lengths, int T);
+/// Usage error if so many heads cannot be shared by all `heads`; 0: none are shared.
+void refuse_shared_heads(int shared, int heads);
 
 /// The texts of cu_seqlens; without it, one text of all steps. Input error unless they are steps in order.
 std::vector<Text> texts_of(const UsersArrays &user, const Shape &shape);
