@@ -70,8 +70,8 @@ Claim gate_forgets_by_length() {
   c.says("Stricter reading: what Eq 4's gate forgets does not depend on the length.");
   c.exactly("After $m$ later pairs the share $beta^m$ of a stored value is left, which depends on the length. So equal "
             "accuracies of .01 at $T = 64$ and 512 do not come from the gate's decay.");
-  c.because("A model whose state diverged gives flat numbers near $1/127$ at every length. The keys of Eq 4, which are "
-            "not normalised, lead to that (deltanet_eq4_bounded).");
+  c.because("A model whose state diverged gives flat numbers near $1/127$ at every length. Eq 4 can diverge because "
+            "its keys are not normalised (deltanet_eq4_bounded).");
   c.is_refuted(stricter("§6.5: 'DeltaNet's scalar gate decays older associations before the query section arrives, so "
                         "stored pairs are partially forgotten regardless of sequence length'.",
                         "a trained gate; $n = 8$; $T = 64$ to 512",
