@@ -14,12 +14,6 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-std::string fact(const Facts &facts, const std::string &wanted) {
-  for (const auto &[name, value] : facts)
-    if (name == wanted) return value;
-  return "";
-}
-
 /// JSON has no infinities or NaN: they become texts.
 json property(const std::string &name, double value) {
   return {

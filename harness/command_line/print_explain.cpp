@@ -37,12 +37,6 @@ void print_rivals(std::ostream &out, const Finding &f) {
   print_table(out, rows);
 }
 
-std::string fact(const Facts &facts, const std::string &wanted) {
-  for (const auto &[name, value] : facts)
-    if (name == wanted) return value;
-  return "?";
-}
-
 } // namespace
 
 void explain(std::ostream &out, const Claim &c, const Finding *finding, const Facts &meta) {

@@ -12,12 +12,6 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-std::string fact(const Facts &facts, const std::string &wanted) {
-  for (const auto &[name, value] : facts)
-    if (name == wanted) return value;
-  return "";
-}
-
 json reference(const std::string &id) { return {{"@id", id}}; }
 
 /// A file name as the path of a URI.

@@ -12,12 +12,6 @@ namespace {
 using Texts = std::map<std::string, std::string>;
 using Samples = std::map<std::string, std::vector<double>>;
 
-const Table *find(const Results &r, const std::string &name) {
-  for (const Table &t : r.tables())
-    if (t.name == name) return &t;
-  return nullptr;
-}
-
 std::string text(const Table &t, size_t row, const char *column) {
   return t.find(column) < 0 ? "" : t.get<std::string>(row, column);
 }
@@ -27,10 +21,10 @@ std::int64_t whole(const Table &t, size_t row, const char *column) { return t.ge
 Texts verdicts(const Results &r) {
   Texts found;
   std::map<std::int64_t, std::string> points;
-  if (const Table *plan = find(r, "claim_plan"))
+  if (const Table *plan = r.find("claim_plan"))
     for (size_t row = 0; row < plan->rows.size(); ++row)
       points[whole(*plan, row, "finding")] = text(*plan, row, "point");
-  const Table *texts = find(r, "claim_texts"), *claims = find(r, "claims");
+  const Table *texts = r.find("claim_texts"), *claims = r.find("claims");
   const bool old = !texts || texts->find("verdict") < 0; // schema_version 1 stores verdicts only with points
   const Table *table = old ? claims : texts;
   for (size_t row = 0; table && row < table->rows.size(); ++row) {
@@ -53,7 +47,7 @@ std::string seed_of(const Table &plan, size_t row) {
 /// Case number -> everything that identifies it; the seed only if `with_seed`.
 std::map<std::int64_t, std::string> case_names(const Results &r, bool with_seed) {
   std::map<std::int64_t, std::string> names;
-  const Table *plan = find(r, "plan"), *parameters = find(r, "parameters");
+  const Table *plan = r.find("plan"), *parameters = r.find("parameters");
   for (size_t row = 0; plan && row < plan->rows.size(); ++row) {
     if (text(*plan, row, "setting") == "trial") continue;
     std::string &name = names[whole(*plan, row, "case")];
@@ -76,7 +70,7 @@ std::map<std::int64_t, std::string> case_names(const Results &r, bool with_seed)
 Texts statuses(const Results &r) {
   Texts found;
   const auto names = case_names(r, true);
-  if (const Table *records = find(r, "records"))
+  if (const Table *records = r.find("records"))
     for (size_t row = 0; row < records->rows.size(); ++row)
       if (const auto name = names.find(whole(*records, row, "case")); name != names.end())
         found[name->second] = text(*records, row, "status");
@@ -87,7 +81,7 @@ Texts statuses(const Results &r) {
 Samples metrics(const Results &r) {
   Samples found;
   const auto names = case_names(r, false);
-  if (const Table *table = find(r, "metrics"))
+  if (const Table *table = r.find("metrics"))
     for (size_t row = 0; row < table->rows.size(); ++row)
       if (const auto name = names.find(whole(*table, row, "case")); name != names.end())
         found[name->second + ": " + text(*table, row, "metric")].push_back(table->get<double>(row, "value"));
@@ -96,7 +90,7 @@ Samples metrics(const Results &r) {
 
 Samples times(const Results &r) {
   Samples found;
-  const Table *bench = find(r, "bench"), *samples = find(r, "bench_samples");
+  const Table *bench = r.find("bench"), *samples = r.find("bench_samples");
   std::map<std::int64_t, std::string> names;
   for (size_t row = 0; bench && row < bench->rows.size(); ++row)
     names[whole(*bench, row, "row")] = text(*bench, row, "source") + " " + text(*bench, row, "name");

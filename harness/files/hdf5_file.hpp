@@ -11,6 +11,12 @@
 namespace recollect {
 
 using Facts = std::vector<std::pair<std::string, std::string>>;
+/// The fact of that name; "" if there is none.
+inline std::string fact(const Facts &facts, const std::string &name) {
+  for (const auto &[key, value] : facts)
+    if (key == name) return value;
+  return "";
+}
 
 /// A file under construction, in memory.
 class Hdf5Image {

@@ -96,12 +96,6 @@ template <class Enum> Enum named(const std::string &name, int count) {
   input_error("the file has an unknown value: " + name);
 }
 
-std::string fact(const Facts &facts, const std::string &name) {
-  for (const auto &[key, value] : facts)
-    if (key == name) return value;
-  return "";
-}
-
 } // namespace
 
 Results Results::planned(const std::vector<Case> &plan, Facts meta) {

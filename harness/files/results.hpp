@@ -66,6 +66,8 @@ public:
   Finding finding(size_t index, const Claim &claim) const;
 
   const std::vector<Table> &tables() const { return tables_; }
+  /// Null if there is no table with this name.
+  const Table *find(const std::string &name) const;
   /// Input error if there is no table with this name.
   const Table &table(const std::string &name) const;
   /// The bytes of the HDF5 file.
@@ -78,7 +80,6 @@ private:
   std::string plan_digest() const;
   void find_done();
   Table &table(const std::string &name);
-  const Table *find(const std::string &name) const;
   std::vector<Table> tables_;
   std::set<size_t> done_;
 };

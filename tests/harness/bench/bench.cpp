@@ -84,62 +84,54 @@ BOOST_AUTO_TEST_CASE(packed_texts_are_held_to_the_definition) {
   BOOST_TEST(r.reason.find("text 0: o") != std::string::npos, r.reason);
 }
 
+using Kernel = std::function<void(const Call<float> &)>;
+/// A case of linear's chunked form, with kernel(its kernel) in place of its float32 kernel.
+struct Spoilt {
+  Variant layer = find_variant("linear");
+  BenchCase c;
+  Spoilt(const std::function<Kernel(const Kernel &)> &kernel, const BenchRequest &request) : c(bench_plan(request)[0]) {
+    for (Form &form : layer.forms)
+      if (form.name == "chunked") form.f32 = kernel(form.f32);
+    c.variant = &layer, c.form = layer.find_form("chunked");
+  }
+};
+Kernel of_softmax(const Kernel &) { return find_variant("softmax").forms[0].f32; }
+
 /// A wrong float32 kernel is detected also if a layer has no kernel for 16 bits.
 BOOST_AUTO_TEST_CASE(a_wrong_form_in_16_bits_gets_no_time) {
-  Variant broken = find_variant("linear");
-  for (Form &form : broken.forms)
-    if (form.name == "chunked") form.f32 = find_variant("softmax").forms[0].f32;
   auto request = request_for("linear", {"chunked"});
   request.real = Real::bf16;
-  BenchCase c = bench_plan(request)[0];
-  c.variant = &broken, c.form = broken.find_form("chunked");
-  c.params = variant_params(find_variant("softmax"));
-  BOOST_TEST(timed(c).status == "wrong");
+  Spoilt broken(of_softmax, request);
+  broken.c.params = variant_params(find_variant("softmax"));
+  BOOST_TEST(timed(broken.c).status == "wrong");
 }
 
 BOOST_AUTO_TEST_CASE(a_form_that_is_not_its_definition_gets_no_time) {
-  Variant broken = find_variant("linear");
-  for (Form &form : broken.forms)
-    if (form.name == "chunked") form.f32 = find_variant("softmax").forms[0].f32;
-  BenchCase c = bench_plan(request_for("linear", {"fast"}))[0];
-  c.variant = &broken, c.form = broken.find_form("chunked");
-  c.params = variant_params(find_variant("softmax"));
-  const BenchResult r = timed(c);
-  BOOST_TEST(r.status == "wrong");
-  BOOST_TEST(r.seconds.empty());
+  Spoilt broken(of_softmax, request_for("linear", {"fast"}));
+  broken.c.params = variant_params(find_variant("softmax"));
+  const BenchResult r = timed(broken.c);
+  BOOST_TEST((r.status == "wrong" && r.seconds.empty()));
 }
 
 BOOST_AUTO_TEST_CASE(a_form_that_leaves_outputs_unwritten_when_it_is_timed_gets_no_time) {
-  Variant lazy = find_variant("linear");
-  for (Form &form : lazy.forms)
-    if (form.name == "chunked") {
-      const auto whole = form.f32;
-      auto passes = std::make_shared<int>(0);
-      form.f32 = [whole, passes](const auto &call) { // correct in its first pass, then does nothing
-        if (++*passes == 1) whole(call);
-      };
-    }
-  BenchCase c = bench_plan(request_for("linear", {"chunked"}))[0];
-  c.variant = &lazy, c.form = lazy.find_form("chunked");
-  const BenchResult r = timed(c);
+  const auto lazy = [passes = std::make_shared<int>(0)](const Kernel &whole) -> Kernel {
+    return [whole, passes](const auto &call) { // correct in its first pass, then does nothing
+      if (++*passes == 1) whole(call);
+    };
+  };
+  const BenchResult r = timed(Spoilt(lazy, request_for("linear", {"chunked"})).c);
   BOOST_TEST((r.status == "wrong" && r.seconds.empty()));
   BOOST_TEST(r.reason == "the timed pass left 800 of 800 numbers of o unwritten, or NaN");
 }
 
 BOOST_AUTO_TEST_CASE(a_form_that_computes_something_else_when_it_is_timed_gets_no_time) {
-  Variant spoilt = find_variant("linear");
-  for (Form &form : spoilt.forms)
-    if (form.name == "chunked") {
-      const auto once = form.f32;
-      auto passes = std::make_shared<int>(0);
-      form.f32 = [once, passes](const auto &call) { // from the second pass on it starts from its own final state
-        if (++*passes > 1) once(call);
-        once(call);
-      };
-    }
-  BenchCase c = bench_plan(request_for("linear", {"chunked"}))[0];
-  c.variant = &spoilt, c.form = spoilt.find_form("chunked");
-  const BenchResult r = timed(c);
+  const auto twice = [passes = std::make_shared<int>(0)](const Kernel &once) -> Kernel {
+    return [once, passes](const auto &call) { // from the second pass on it starts from its own final state
+      if (++*passes > 1) once(call);
+      once(call);
+    };
+  };
+  const BenchResult r = timed(Spoilt(twice, request_for("linear", {"chunked"})).c);
   BOOST_TEST((r.status == "wrong" && r.seconds.empty()), r.reason);
   BOOST_TEST(r.reason.find("after timing its output deviates by") == 0u, r.reason);
 }
