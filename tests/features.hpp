@@ -2,6 +2,8 @@
 // The feature map of a kernelised layer, read from its state: after one step with v = 0 the normaliser row holds
 // phi(k), relative to e^peak if a row of running maxima follows.
 #pragma once
+#include "harness/numerics/statistics.hpp"
+#include "harness/numerics/verdict.hpp"
 #include "tests/testing.hpp"
 #include <cmath>
 
@@ -22,6 +24,15 @@ inline double inner_product(const std::vector<double> &a, const std::vector<doub
   double sum = 0;
   for (size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
   return sum;
+}
+
+/// Asserts that independent samples of phi(x) phi(y), which have the mean e^(0.7 x y), tell it to 2%.
+inline void check_unbiased(const std::vector<double> &samples, const std::vector<double> &x,
+                           const std::vector<double> &y) {
+  const Mean mean = mean_of(samples);
+  BOOST_TEST(std::fabs(mean.mean - std::exp(0.7 * inner_product(x, y))) <=
+             allowed_standard_errors * mean.standard_error);
+  BOOST_TEST(mean.standard_error < 0.02);
 }
 
 } // namespace recollect
