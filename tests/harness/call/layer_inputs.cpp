@@ -36,18 +36,6 @@ BOOST_AUTO_TEST_CASE(the_step_of_mamba_is_the_write_strength_too) {
   check_close(biased.all.alpha, {0.25}, 1e-15);
 }
 
-BOOST_AUTO_TEST_CASE(every_write_strength_is_its_formula) {
-  const auto beta = [](Strength strength, double x) {
-    Convention c;
-    c.strength = strength;
-    return inputs_of(one_step({{"beta", {{1, 1, 1}, {x}, ""}}}), "delta_net", c).all.beta.at(0);
-  };
-  BOOST_TEST(beta(Strength::factor, 0.3) == 0.3);
-  BOOST_TEST(beta(Strength::doubled, 0.3) == 0.6);
-  BOOST_TEST(beta(Strength::sigmoid, 0) == 0.5);
-  BOOST_TEST(beta(Strength::sigmoid_double, 0) == 1);
-}
-
 BOOST_AUTO_TEST_CASE(rows_are_normalised_and_q_is_scaled) {
   UsersArrays user{
       {"q", {{1, 1, 1, 4}, {3, 4, 0, 0}, ""}}, {"k", {{1, 1, 1, 4}, {0, 0, 0, 0}, ""}}, {"v", {{1, 1, 1, 1}, {1}, ""}}};

@@ -20,6 +20,7 @@ BOOST_AUTO_TEST_CASE(values_by_hand) {
   const Rate mamba = rate_of(Gate::mamba, 0.5, -4);
   BOOST_TEST((mamba.log == -2 && mamba.step == 0.5));
   BOOST_TEST((strength_of(0, Strength::sigmoid_double) == 1 && strength_of(0.3, Strength::doubled) == 0.6));
+  BOOST_TEST((strength_of(0, Strength::sigmoid) == 0.5 && strength_of(0.3, Strength::factor) == 0.3));
 }
 
 BOOST_AUTO_TEST_CASE(a_decay_too_strong_for_its_gate_gets_the_largest_raw_gate) {
