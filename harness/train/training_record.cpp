@@ -231,9 +231,12 @@ Results joined_trainings(const std::vector<Results> &files, const Results &plann
       const std::int64_t joint = numbers.emplace(identity(models[run]), numbers.size()).first->second;
       if (trained.insert(joint).second) taken[std::int64_t(run)] = joint;
     }
-    for (Table &table : tables)
-      for (std::vector<Cell> row : file->table(table.name).rows) {
-        if (table.name == "training_state" || table.name == "trained_statements") continue;
+    for (Table &table : tables) {
+      if (table.name == "training_state" || table.name == "trained_statements") continue;
+      const Table &source = file->table(table.name);
+      if (!source.rows.empty() && !(source.columns == table.columns))
+        input_error("cannot judge: a table " + table.name + " has columns that train does not write");
+      for (std::vector<Cell> row : source.rows) {
         if (table.name == "experiments") { // an experiment gets its title from the last source, which is the suite
           const auto same = std::find_if(table.rows.begin(), table.rows.end(),
                                          [&](const std::vector<Cell> &other) { return other.at(0) == row.at(0); });
@@ -243,6 +246,7 @@ Results joined_trainings(const std::vector<Results> &files, const Results &plann
           table.rows.push_back(std::move(row));
         }
       }
+    }
   }
   Results joined = Results::of(tables, common_facts(files));
   joined.sort();

@@ -159,6 +159,24 @@ BOOST_AUTO_TEST_CASE(joined_files_may_have_other_runs_than_the_plan) {
   BOOST_TEST((models[4].seed == 2 && models[4].trained->accuracy == 0.5));
 }
 
+BOOST_AUTO_TEST_CASE(
+    joined_files_have_the_columns_of_trainings) { // so that no row has more cells than the table to write
+  const std::vector<TrainingRun> plan = training_plan(experiments(), 1);
+  const Results planned = planned_trainings(plan, experiments()),
+                file = shard(plan, {[](TrainingRecord &r) {
+                               r.add(3, {}, {false, 1, 0.5, 0.125, 2});
+                             }});
+  for (const char *name : {"trained", "training_plan", "training_parameters", "experiments"}) {
+    std::vector<Table> tables = file.tables();
+    for (Table &table : tables)
+      if (table.name == name) {
+        table.columns.push_back({"more", Kind::real});
+        for (auto &row : table.rows) row.push_back(1.0);
+      }
+    BOOST_CHECK_THROW(joined_trainings({Results::of(tables, {})}, planned), Error);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(joined_files_take_their_titles_from_the_suite) {
   std::vector<Experiment> renamed = experiments();
   for (Experiment &e : renamed) e.title = "another title of " + e.request.experiment;
