@@ -2,6 +2,7 @@
 #define BOOST_TEST_NO_MAIN
 #define BOOST_TEST_ALTERNATIVE_INIT_API
 #include "harness/device/backend.hpp"
+#include "harness/system/memory.hpp"
 #include <boost/test/included/unit_test.hpp>
 #include <cstdlib>
 #include <cstring>
@@ -25,6 +26,7 @@ int main(int argc, char **argv) {
   using namespace boost::unit_test;
   recollect::let_idle_threads_sleep(argv);
   const recollect::Backend backend;
+  recollect::keep_freed_memory();
   CaseList list;
   if (!std::strcmp(argv[argc - 1], "--list")) framework::register_observer(list);
   const int status = unit_test_main([] { return true; }, argc, argv);

@@ -202,6 +202,7 @@ int run(RunFlags &flags, const Words &command_line) {
   if (!flags.output.path.empty())
     OutputFile{flags.output.path}; // fails before minutes of work if the file cannot be written
   const Backend backend;
+  keep_freed_memory();
   Results start = Results::planned(plan, provenance(command_line, flags.plan.seed));
   for (const Experiment &e : experiments)
     if (!e.request.experiment.empty()) start.describe(e.request.experiment, e.title, e.printed);

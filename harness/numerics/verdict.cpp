@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/numerics/verdict.hpp"
+#include "harness/system/memory.hpp"
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -150,6 +151,7 @@ Finding conclude(const Claim &claim, std::vector<Point> points) {
 }
 
 Finding examine(const Claim &claim, const Protocol &protocol) {
+  keep_freed_memory();
   const auto start = std::chrono::steady_clock::now();
   Finding f = conclude(claim, claim.measure ? claim.measure(protocol) : std::vector<Point>{});
   f.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models that claims train themselves, in seconds.
 #pragma once
-#include "harness/system/memory.hpp"
 #include "harness/train/trainer.hpp"
 #include "theory/support/measure.hpp"
 
@@ -20,7 +19,6 @@ inline Assignments changed(Assignments settings, const Assignments &changes) {
 
 /// The accuracy of one model on held-out texts. Its standard error is over texts, not over models.
 inline Mean trained_accuracy(const Assignments &settings, std::uint64_t seed) {
-  keep_freed_memory();
   train::Trainer trainer(train::resolve_setup(settings), seed);
   while (!trainer.done()) trainer.step(trainer.together());
   std::vector<double> accuracies;
