@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every claim of the quick suite gives its expected verdict. Each is a test case of its own:
-// `tests --run_test=theory/verdicts/CLAIM`. Claims of the full suite train models; recollect_blind tests their verdicts,
-// because it trains the same models.
+// Every claim of the quick suite gives its expected verdict under two seeds; the gate (ci/verify.sh) measures all of them
+// under seed 1. Each is a test case of its own: `tests --run_test=theory/verdicts/CLAIM`. Claims of the full suite train
+// models; recollect_blind tests their verdicts, because it trains the same models.
 #include "tests/theory/examine.hpp"
 #include <boost/make_shared.hpp>
 
@@ -10,7 +10,7 @@ BOOST_AUTO_TEST_SUITE(theory)
 BOOST_AUTO_TEST_SUITE(verdicts)
 
 void comes_out_as_stated(const Claim &claim) {
-  for (std::uint64_t seed : {1, 2, 3}) check_claim(claim, {Effort::quick, seed, {}});
+  for (std::uint64_t seed : {2, 3}) check_claim(claim, {Effort::quick, seed, {}});
 }
 
 /// Boost asks for them when the tests start; static initialisation is too early
