@@ -121,7 +121,7 @@ class Train(InFolder):
 
     def test_statements_that_cannot_be_judged_train_nothing(self):
         for keys, said in (('experiment = "other", of = {}, at_least = 1', "no [[train]] is named 'other'"), ('experiment = "a", of = {}, at_least = 1', "more than one mixer"),
-                           ('experiment = "a", of = {}', "either above and below or a number")):
+                           ('experiment = "a", of = {}', "either `above` and `below`, or a number")):
             with open(self.path("s.toml"), "w") as f:
                 f.write('statement = [ { row = "r", %s } ]\n[[train]]\nname = "a"\nset = { mixer = ["linear", "none"] }\n' % keys)
             done = subprocess.run([PROGRAM, "train", "--suite", self.path("s.toml")], capture_output=True, text=True)
@@ -140,7 +140,7 @@ class Train(InFolder):
         self.assertRegex(texts[b"corpus"].decode(), "^2048 bytes, [0-9a-f]{16}$")
         for words, status, said in ((["--set", "task=text"], 2, "vocabulary of 256"), (flags, 2, "needs --corpus"),
                                     ([*flags, "--corpus", "nowhere.txt"], 3, "nowhere.txt"),
-                                    (["--corpus", self.path("c.txt")], 2, "task=text alone"),
+                                    (["--corpus", self.path("c.txt")], 2, "only task=text reads"),
                                     ([*flags, "--corpus", self.path("c.txt"), "-o", self.path("c.txt")], 2, "c.txt")):
             done = subprocess.run([PROGRAM, "train", *words], capture_output=True, text=True)
             self.assertEqual((done.returncode, done.stderr.count("\n")), (status, 1), done.stderr)
