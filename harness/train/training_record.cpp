@@ -173,17 +173,27 @@ std::string identity(const TrainedModel &model) {
   return all;
 }
 
+/// "a; b; a; " -> "a; b"
+std::string distinct(const std::string &values) {
+  std::string kept;
+  for (size_t begin = 0, end; (end = values.find("; ", begin)) != std::string::npos; begin = end + 2) {
+    const std::string value = values.substr(begin, end - begin) + "; ";
+    if (("; " + kept).find("; " + value) == std::string::npos) kept += value;
+  }
+  return kept.substr(0, kept.size() - 2);
+}
+
 /// The facts of all files, except facts about the process that wrote the file.
 Facts common_facts(const std::vector<Results> &files) {
   Facts common;
   for (const auto &[name, value] : files.at(0).meta) {
     const char *const of_a_process[] = {"command_line", "environment", "start_utc", "concurrency", "blas"};
     if (std::find(std::begin(of_a_process), std::end(of_a_process), name) != std::end(of_a_process)) continue;
-    std::string all = value;
+    std::string all;
     for (const Results &file : files)
-      for (const auto &[other, more] : file.meta)
-        if (other == name && (all + "; ").find(more + "; ") == std::string::npos) all += "; " + more;
-    common.emplace_back(name, all);
+      for (const auto &[other, its] : file.meta)
+        if (other == name) all += its + "; ";
+    common.emplace_back(name, distinct(all));
   }
   return common;
 }

@@ -136,9 +136,9 @@ BOOST_AUTO_TEST_CASE(files_are_joined_along_the_plan) {
   };
   Results late = shard(plan, {done(3, 0.5)}), early = shard(plan, {done(1, 0.75), done(3, 0.25)});
   late.meta = {{"device", "here"}, {"command_line", "one"}, {"git_commit", "a"}};
-  early.meta = {{"device", "there"}, {"command_line", "other"}, {"git_commit", "a"}};
+  early.meta = {{"device", "there; here; her"}, {"command_line", "other"}, {"git_commit", "a"}};
   const Results all = joined_trainings({late, early}, planned);
-  BOOST_TEST((all.meta == Facts{{"device", "here; there"}, {"git_commit", "a"}}));
+  BOOST_TEST((all.meta == Facts{{"device", "here; there; her"}, {"git_commit", "a"}}));
   BOOST_TEST((all.table("training_plan") == planned.table("training_plan")));
   BOOST_TEST((all.table("training_parameters") == planned.table("training_parameters")));
   BOOST_TEST((all.table("experiments") == planned.table("experiments")));
