@@ -17,7 +17,7 @@ namespace {
 using chunked::Gradients, chunked::Inputs, fragments::Element;
 
 bool has_extents(int keys, int values) {
-  return std::max(keys, values) <= 256 && has_memory(224 * 1024); // the largest stage needs this much memory
+  return std::max(keys, values) <= 256 && has_memory(224 * 1024); // shared memory of the largest stage
 }
 
 float *of(const Array<float> &array) { return array.extent(0) ? array.data() : nullptr; }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decays within a chunk, one number per step, as tables in shared memory. D(t,i) = alpha_{i+1} ... alpha_t is the
-// product of factors within blocks of eight steps and of the products of whole blocks in between. Quotients and
-// differences of logarithms would fail: alpha may be 0, and products over a chunk may be subnormal. Code counts the
-// chunk's steps from 0; D(t,0) includes the first step's alpha.
+// Decays within a chunk, one number per step, as tables in shared memory. D(t,i) = alpha_{i+1} ... alpha_t is computed
+// as a product: factors within blocks of eight steps, times the products of the whole blocks between them. Quotients
+// and differences of logarithms would fail: alpha may be 0, and products over a chunk may be subnormal. The code counts
+// a chunk's steps from 0. The 0 in D(t,0), however, is the moment before the first step, so D(t,0) includes the first
+// step's alpha.
 #pragma once
 #include "harness/device/tile/fragments_cuda.hpp"
 #ifdef __CUDACC__
@@ -64,9 +65,9 @@ struct DecayTables {
 };
 
 /// scores(t,i) *= D(t,i) for i <= t; scores(t,i) = 0 for i > t. Rows t = first ... first + 15 are a warp's results;
-/// columns i are all steps of the chunk. Sets factor[r] to D(t,0) of row t = first + lane / 4 + 8 r. `before` is for
-/// steps that read before they decay and write: t - 1 replaces t, and i < t replaces i <= t. If `decays` is false, D =
-/// 1.
+/// Rows t = first ... first + 15 are a warp's results; columns i are all steps of the chunk. Sets factor[r] to D(t,0)
+/// of row t = first + lane / 4 + 8 r. If `decays` is false, D = 1. If the template argument `before` is true, steps
+/// read before they decay and write: then t - 1 replaces t, and i < t replaces i <= t.
 template <bool before = false>
 __device__ __forceinline__ void apply_decay(int first, bool decays, const DecayTables &decay, Sum (&scores)[blocks],
                                             float (&factor)[2]) {
@@ -75,7 +76,7 @@ __device__ __forceinline__ void apply_decay(int first, bool decays, const DecayT
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
     const int own = first / block + r;
-    // The product from the start of block b + 1 to the row.
+    // Product of alpha from the start of block b + 1 through the last step that the row reads.
     float left = decays && last >= 0 ? decay.inside[own * block + last] : 1;
 #pragma unroll
     for (int b = blocks - 1; b >= 0; --b) {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decays of the n steps of a chunk: none, one number per step, or one number per step and channel. D(t,i) is the
-// product of the decays of steps i+1 ... t. In place of t or i, the start or end of a chunk or block means the moment
-// before its first or after its last step: D(t, start of the chunk) includes the first step's decay. All decays are
-// computed as such products, never as quotients or as exponentials of differences of summed logarithms. Hence nothing
-// overflows, and a pair whose decay is 1 keeps full precision after any earlier decay, however small.
+// product of the decays of steps i+1 ... t. Instead of a step, t or i may be the start of a chunk or block (the moment
+// before its first step) or its end (the moment after its last step): D(t, start of the chunk) includes the first
+// step's decay. All decays are computed as such products, never as quotients or as exponentials of differences of
+// summed logarithms. Hence nothing overflows, and a pair of steps whose decay D(t,i) is 1 keeps full precision, however
+// small the decays before step i are.
 //
 // A block has `sub` steps. With one number per step, D(t,i) of steps in two blocks is D(t, start of t's block) times
 // D(start of t's block, i). With one number per channel, each pair of steps within a block is weighted separately. All
-// other pairs come from matrix products: for each block, its rows, decayed since the block's start, are multiplied by
-// all earlier keys, decayed up to the block's start (GLA, Yang et al. 2023, secondary chunking).
+// other pairs come from matrix products, one for each block: the block's queries, decayed since the block's start,
+// times all earlier keys, decayed up to the block's start (GLA, Yang et al. 2023, secondary chunking).
 #pragma once
 #include "harness/device/tile/tile.hpp"
 
@@ -128,8 +129,8 @@ template <class Real> struct Decays {
   }
 
   /// out_m = factor_m x_m times the decays of the first tau(m) steps: the row that is multiplied by the state at the
-  /// chunk's start. Rows have width F; rows of x are `ldx` apart, rows of out `ldo`. With `within_block`, only decays
-  /// since the start of the block of step tau(m) - 1 are included. A null `factor` is 1.
+  /// chunk's start. Rows have width F; rows of x are `ldx` apart, rows of out `ldo`. With `within_block`, out_m
+  /// includes only the decays since the start of the block that contains step tau(m) - 1. A null `factor` is 1.
   RECOLLECT_IN_LINE void from_start(const Team &team, const Reads &reads, const Real *x, std::ptrdiff_t ldx, Real *out,
                                     std::ptrdiff_t ldo, bool within_block = false, const Real *factor = nullptr) const {
     const Decays d = *this;
@@ -205,8 +206,8 @@ template <class Real> struct Decays {
     }
   }
 
-  /// W(m,i) = row_m factor_i x_m . D(tau(m) - 1, i) p_i for i < tau(m), else 0. If channels decay, `within` holds the
-  /// rows x as from_start() computes them with `within_block`. Contains barriers and ends with one.
+  /// W(m,i) = row_factor_m factor_i x_m . (D(tau(m) - 1, i) p_i) for i < tau(m), else 0. If channels decay, `within`
+  /// must hold the result of from_start() for x with `within_block`. Contains barriers and ends with one.
   template <class AnyTeam>
   RECOLLECT_IN_LINE void weights(const AnyTeam &team, const Reads &reads, const Real *x, std::ptrdiff_t ldx,
                                  const Real *within, std::ptrdiff_t ldin, const Real *p, std::ptrdiff_t ldp,
@@ -232,8 +233,8 @@ template <class Real> struct Decays {
     team.barrier();
   }
 
-  /// For i < tau(m), multiplies W(m,i) by row_m factor_i and, with one number per step, by D(tau(m) - 1, i). Sets all
-  /// other elements to 0. Contains no barrier.
+  /// For i < tau(m), multiplies W(m,i) by row_factor_m factor_i and, if there is one decay per step, by D(tau(m) - 1,
+  /// i). Sets all other elements to 0. Contains no barrier.
   RECOLLECT_IN_LINE void apply_decay(const Team &team, const Reads &reads, const Real *row_factor, const Real *factor,
                                      Real *W, std::ptrdiff_t ldw) const {
     const Decays d = *this;
@@ -248,8 +249,8 @@ template <class Real> struct Decays {
   }
 
 private:
-  /// Factors of the elements W(m,i) of row m. Step tau - 1 is the last that row m reads, and `block` is the first step
-  /// of its block. Steps i < block use earlier(), steps block <= i < tau use within().
+  /// Factors of the elements W(m,i) of row m. The last step that row m reads is tau - 1, and `block` is the first step
+  /// of the block of step tau - 1. Steps i < block use earlier(), steps block <= i < tau use within().
   struct RowWeights {
     int block, tau;
     bool decays;
@@ -359,7 +360,8 @@ private:
     for (int j = 0; j < F; ++j) out[j] = own * x[j] * running[j];
   }
 
-  /// Computes W(m,i) where steps i and tau(m) - 1 are in the same block. Key i decays from one row to the next.
+  /// Computes W(m,i) where steps i and tau(m) - 1 are in the same block. Key i is multiplied by the decays between one
+  /// row and the next.
   RECOLLECT_IN_LINE void pairs_within_blocks(const Team &team, const Reads &reads, const Real *x, std::ptrdiff_t ldx,
                                              const Real *p, std::ptrdiff_t ldp, Real *W, std::ptrdiff_t ldw) const {
     const Decays d = *this;

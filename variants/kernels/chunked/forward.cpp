@@ -17,15 +17,15 @@ using chunked::Inputs, chunked::inputs_of, chunked::Segments, fragments::Element
 constexpr int few_steps = 16; // for T up to this, the recurrence by steps is faster: it moves the state once
 
 bool has_extents(int keys) {
-  return keys <= 256 &&
-         has_memory((keys <= 64 ? 136 : 224) * 1024); // the largest stage of these extents needs this much memory
+  return keys <= 256 && has_memory((keys <= 64 ? 136 : 224) *
+                                   1024); // the largest stage of these extents needs this much shared memory
 }
 
 /// The arrays and options that decide which stages a call runs.
 struct Rule {
   bool erases;
   const float *lambda = nullptr, *bonus = nullptr; // [B,H,T,Dk]; null: none
-  bool normalised = false;                         // outputs, in padded rows, are sums and weights (normaliser.hpp)
+  bool normalised = false;                         // o has padded rows of sums and weights (normaliser.hpp)
   /// Number of elements that stages save per chunk.
   size_t kept(size_t K, size_t V) const {
     constexpr size_t C = chunked::chunk;

@@ -6,9 +6,9 @@
 
 namespace recollect::variants {
 
-/// Runs the sum like gated_recurrence(), and saves a normaliser's weights scale z_t . q_t [B,H,T] on request. Returns
-/// false where these kernels do not support the call: keys wider than 256, chunks of other than 64 steps, a schedule of
-/// one team per head, a GPU with too little shared memory, or no GPU.
+/// Computes what gated_recurrence() computes. If `weights` [B,H,T] is given, also saves the weights scale z_t . q_t of
+/// a normalised sum (normaliser.hpp). Returns false where these kernels do not support the call: keys wider than 256,
+/// chunks of other than 64 steps, a schedule of one team per head, a GPU with too little shared memory, or no GPU.
 bool run_static(const std::string &label, const Call<float> &call, const GatedRecurrence<float> &in,
                 const Array<float> &weights = {});
 

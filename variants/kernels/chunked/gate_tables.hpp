@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two tables in shared memory: the decays of all pairs of a chunk's steps, and the terms G of the gradients of its
-// gates (gate_gradient.hpp has the formula). Nothing is divided by a gate, so gates of 0 have gradients, too.
+// Two tables in shared memory for a chunk: the decays D(t,i) of all pairs of steps, and the terms G(t,i) from which the
+// gradients of the gates are summed (gate_gradient.hpp has the formula). Nothing is divided by a gate, so gates of 0
+// have gradients, too.
 #pragma once
 #include "variants/kernels/chunked/decay_tables.hpp"
 #ifdef __CUDACC__
@@ -84,7 +85,7 @@ struct GateTable {
       if (i < t) of(t, i + 1) *= own;
     });
   }
-  /// Subtracts from row t - 1 of G what is read before step t, that is, after step t - 1.
+  /// Subtracts x(t,i), which is read before step t, from row t - 1 of G: before step t means after step t - 1.
   template <class Place, class Pairs>
   __device__ __forceinline__ void subtract_before(const Place &at, const Pairs &x) const {
     each(at, x, [&](int t, int i, float own) {
@@ -111,8 +112,8 @@ struct GateTable {
     }
   }
 
-  /// d_s = sum_{t>=s} sum_{i<s} D(t,s) D(s-1,i) G(t,i), by 256 threads. Rows are first summed within quarters of the
-  /// table.
+  /// Writes d_s = sum_{t>=s} sum_{i<s} D(t,s) D(s-1,i) G(t,i) for the first `steps` steps s. Called by 256 threads.
+  /// Rows are first summed within quarters of the table.
   __device__ void differentiate(const DecayTables &decay, const PairDecays &D, int steps, float *d, int thread) const {
     constexpr int quarter = chunk / 4;
     float *const passed = table + (chunk + 1) * pitch; // [4][64] sums from later quarters

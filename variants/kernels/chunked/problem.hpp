@@ -6,9 +6,9 @@
 //   decayed sums:  S_t = alpha_t S_{t-1} + write_t v_t k_t^T                                        o_t = scale S_t q_t
 //   delta rules:   S_t = alpha_t S_{t-1} + e_t k_t^T,  e_t = write_t v_t - erase_t S_{t-1} k_t      o_t = scale S_t q_t
 //
-// Chunks have C = 64 steps. Let a chunk start in state S, and let D(t,i) = alpha_{i+1} ... alpha_t. D(t,0) is the
-// product from the chunk's first step through t, D(C,i) the product of all steps after i. Q, K and V have the rows q_t,
-// k_t and v_t:
+// Chunks have C = 64 steps, counted from 1. Let a chunk start in state S, and let D(t,i) = alpha_{i+1} ... alpha_t.
+// D(t,0) is the product from the chunk's first step through t, D(C,i) the product of all steps after i. Q, K and V have
+// the rows q_t, k_t and v_t:
 //
 //   L(t,i) = erase_t D(t-1,i) k_t . k_i for i < t       the chunk's matrix of erasures, strictly lower
 //   X = (I + L)^-1                                      "inverse", unit lower
@@ -28,8 +28,8 @@ namespace recollect::chunked {
 
 using fragments::Element;
 
-/// Position of one head of one sequence (a "text") in the arrays of a call. `row` counts steps of [B,H,T], `key_row`
-/// steps of [B,key heads,T].
+/// Position of one head of one sequence (a "text") in the arrays of a call. `row` is a row of arrays [B,H,T,...], and
+/// `key_row` a row of q and k, [B,key_heads,T,Dk].
 struct HeadOfText {
   std::size_t row, key_row; // rows of the head's first step
   int steps;                // at least 0
@@ -61,9 +61,9 @@ template <class Stored> struct Inputs {
   // Packed texts. If `packed` is 0, there are B texts of T steps.
   int packed = 0;                    // number of packed texts
   int packed_chunks = 0;             // chunks of all texts, for one head
-  const int *starts = nullptr;       // [packed + 1] steps
-  const int *chunk_starts = nullptr; // [packed + 1] chunks of all earlier texts
-  const int *chunk_texts = nullptr;  // [packed_chunks] text of a chunk
+  const int *starts = nullptr;       // [packed + 1] first step of each text
+  const int *chunk_starts = nullptr; // [packed + 1] number of chunks of all earlier texts
+  const int *chunk_texts = nullptr;  // [packed_chunks] text of each chunk
 
   __host__ __device__ int texts() const { return packed ? packed : B; }
   __host__ __device__ int chunks_of_text() const { return (T + chunk - 1) / chunk; }

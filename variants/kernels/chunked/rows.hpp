@@ -27,7 +27,7 @@ __device__ __forceinline__ uint4 block_of_quad(const std::uint32_t (&pair)[4]) {
 }
 } // namespace detail
 
-/// Writes results of 16 x 8 N to rows `ld` apart, and skips results outside `rows` and `columns`. Rows start at
+/// Writes a warp's 16 x (8 N) results to rows `ld` apart, and skips results outside `rows` and `columns`. Rows start at
 /// multiples of 16 bytes, and `columns` is a whole number of 16-byte packs. All lanes of the warp must call it.
 template <class T, int N>
 __device__ __forceinline__ void store_rows(const Sum (&x)[N], T *to, std::ptrdiff_t ld, int rows, int columns) {
@@ -90,7 +90,7 @@ template <int N> __device__ __forceinline__ void scale_columns(Sum (&x)[N], cons
   }
 }
 
-/// Loads four adjacent numbers, which start on 16 bytes in float32 and on 8 bytes otherwise.
+/// Loads four adjacent numbers from a multiple of 16 bytes (float32) or of 8 bytes (16-bit numbers).
 __device__ __forceinline__ void load_four(const float *at, float (&to)[4]) {
   const float4 four = *reinterpret_cast<const float4 *>(at);
   to[0] = four.x, to[1] = four.y, to[2] = four.z, to[3] = four.w;
@@ -101,7 +101,7 @@ template <class T> __device__ __forceinline__ void load_four(const T *at, float 
   to[0] = a.x, to[1] = a.y, to[2] = b.x, to[3] = b.y;
 }
 
-/// Like load_a_across, with term i multiplied by factor[i].
+/// Like load_a_across, but multiplies term i (the index that the product sums over) by factor[i].
 template <class Op, int pitch>
 __device__ __forceinline__ A16<Op> load_a_across_scaled(const Element<Op> *tile, int row, int term,
                                                         const float *factor) {
