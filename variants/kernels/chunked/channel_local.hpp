@@ -23,7 +23,7 @@ template <class Op> struct Channels {
   const float *lambda = nullptr;          // [B,H,T,Dk]
   const float *bonus = nullptr;           // [B,H,T,Dk]; null: no bonus, a step writes before it reads
   Element<Op> *q = nullptr, *k = nullptr; // saved [64,K]
-  Element<Op> *scores = nullptr;          // saved [64,64], including write_i
+  Element<Op> *scores = nullptr;          // saved [64,64], times write_i
   float *total = nullptr;                 // saved [K]
 };
 
@@ -53,8 +53,9 @@ __device__ __forceinline__ A16<Op> load_a_scaled(const Element<Op> *tile, int ro
 
 constexpr int side = 16, sides = chunk / side; // side: steps per sub-block; sides: sub-blocks
 
-/// In place, multiplies q_t by the decays since its sub-block's start and k_i by the decays to its sub-block's end.
-/// Writes the decay of each sub-block to `whole` [sides,width]. Each thread takes one channel of one sub-block.
+/// In place, multiplies q_t by the decays since its sub-block's start and k_i by the decays to its sub-block's end. If
+/// `reads_first`, q_t is not multiplied by the decay of step t itself. Writes the decay of each sub-block to `whole`
+/// [sides,width]. Each thread takes one channel of one sub-block.
 template <class E, int width, int pitch, int gate_pitch, int threads>
 __device__ __forceinline__ void decay_within(bool reads_first, E *q, E *k, const float *gates, float *whole) {
   for (int n = threadIdx.x; n < sides * width; n += threads) {
@@ -216,7 +217,7 @@ template <class Op, class Stored, int Dk> struct ChannelLocal {
     }
   }
 
-  /// Multiplies pairs of steps in different sub-blocks a > b.
+  /// Computes the scores of the pairs whose steps are in different sub-blocks a > b.
   __device__ __forceinline__ static void multiply_pairs(const E *q, const E *k, const float *between, int K,
                                                         float *scores) {
     const int warp = threadIdx.x / 32;

@@ -7,21 +7,21 @@
 // I + L is inverted block by block on the diagonal: the blocks of 16 x 16 by substitution, then the blocks of 32 x 32
 // and 64 x 64 by
 //
-//   (A 0; B C)^-1 = (A^-1 0; -C^-1 B A^-1  C^-1),
+//   (A 0; B C)^-1 = (A^-1 0; -C^-1 B A^-1  C^-1).
 //
-// Results stay in registers. They are computed transposed, in the layout of the next product's second operand.
+// The product B A^-1 stays in registers: it is computed transposed, in the layout of the next product's second operand.
 #pragma once
 #include "variants/kernels/chunked/scalar_fallback.hpp"
 #ifdef __CUDACC__
 
 namespace recollect::chunked {
 
-/// Precision of the inverse's products: TF32 if the other operands have 16 bits, else exact.
+/// Precision of the inverse's products: TF32 if Op multiplies 16-bit operands, else exact.
 template <class Op> using InverseOp = std::conditional_t<is_narrow<Op>, fragments::Tf32, fragments::Exact>;
 
 /// Computes X, the inverse of I + L for L [64,64]. Both are in shared memory, in float32, with `pitch` numbers per row.
-/// Called by four warps; each must see the rows of L that it owns. Elements of X above the diagonal become 0. Ends with
-/// a barrier.
+/// Called by four warps; warp w must already see rows 16 w ... 16 w + 15 of L. Elements of X above the diagonal become
+/// 0. Ends with a barrier.
 template <class Op, int pitch> struct UnitLowerInverse {
   /// Computes X(b,b), the diagonal block of rows 16 b ... 16 b + 15.
   __device__ __forceinline__ static void on_diagonal(const float *L, float *X, int b) {
@@ -210,7 +210,7 @@ template <class Op, class Stored, int Dk> struct ChunkLocal {
     }
     if (!finite) redo_product(x, k + j, key_pitch, to + j, K, 1);
   }
-  /// Computes rows j ... j + 15 of U, transposed.
+  /// Computes rows j ... j + 15 of U^T: one row per value channel.
   __device__ __forceinline__ static void multiply_values(const E *x, const E *v, int j, E *to) {
     Sum u[blocks];
 #pragma unroll
@@ -225,8 +225,9 @@ template <class Op, class Stored, int Dk> struct ChunkLocal {
     else
       redo_product(x, v + j, value_pitch, to, 1, chunk);
   }
-  /// Scalar fallback of both products: 16 columns of X times a tile. Zeros of X are skipped, so that an Inf or NaN of a
-  /// later step never reaches an earlier one. Called by one warp.
+  /// Scalar fallback for W and U: 16 columns of the product of x, which is X with scaled columns, and a tile of keys or
+  /// values. Zeros of X are skipped, so that an Inf or NaN of a later step never reaches an earlier one. Called by one
+  /// warp.
   __device__ __noinline__ static void redo_product(const E *x, const E *tile, int tile_pitch, E *to, int step,
                                                    int column) {
     __syncwarp();

@@ -2,7 +2,7 @@
 // Chunk output. All chunks run in parallel, each from the state at its start (problem.hpp).
 //
 //   scores(t,i) = D(t,i) (q_t . k_i) for i <= t       (decayed sums: times write_i)
-//   O = scale (diag(D(t,0)) Q S^T + scores E)         (decayed sums: V for E)
+//   O = scale (diag(D(t,0)) Q S^T + scores E)         (decayed sums: V replaces E)
 //
 // A thread block computes some value channels of one chunk; each of its four warps takes 16 steps. Scores stay in
 // registers, because the results of one product have the layout of the next product's first operand.

@@ -17,8 +17,8 @@ using chunked::Inputs, chunked::inputs_of, chunked::Segments, fragments::Element
 constexpr int few_steps = 16; // for T up to this, the recurrence by steps is faster: it moves the state once
 
 bool has_extents(int keys) {
-  return keys <= 256 && has_memory((keys <= 64 ? 136 : 224) *
-                                   1024); // the largest stage of these extents needs this much shared memory
+  return keys <= 256 &&
+         has_memory((keys <= 64 ? 136 : 224) * 1024); // shared memory of the largest stage of these extents
 }
 
 /// The arrays and options that decide which stages a call runs.

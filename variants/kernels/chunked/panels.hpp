@@ -2,8 +2,8 @@
 // Products that a thread block computes from operands in shared memory, and the pipeline that copies the operands in
 // panels: while one panel is multiplied, the next panels are being copied.
 //
-// Warps form a grid of 4 x `parts`. A warp computes 16 of the chunk's 64 rows, and in these rows every `parts`-th group
-// of 16 columns.
+// Warps form a grid of 4 x `parts` (a template argument). A warp computes 16 of the chunk's 64 rows, and in these rows
+// every `parts`-th group of 16 columns.
 #pragma once
 #include "variants/kernels/chunked/rows.hpp"
 #ifdef __CUDACC__
@@ -25,7 +25,7 @@ template <int parts> struct WarpPlace {
   __device__ int column(int nth, int h) const { return (part + parts * nth) * 16 + 8 * h + lane % 4 * 2; }
 };
 
-/// A warp's results: 16 rows and, of `columns` columns, every `parts`-th group of 16.
+/// A warp's part of a result with `columns` columns: 16 rows, and in them every `parts`-th group of 16 columns.
 template <int columns_, int parts_> struct RowsOfSums {
   static constexpr int columns = columns_, parts = parts_, groups = (columns / 16 + parts - 1) / parts;
   Sum x[groups][2];
@@ -72,11 +72,12 @@ template <int columns_, int parts_> struct RowsOfSums {
   }
 };
 
-/// Layout of an operand's tile: [row or column of the result][term] or [term][row or column].
+/// Layout of an operand's tile, where a term is an index that the product sums over. along: [row or column of the
+/// result][term]; across: [term][row or column of the result].
 enum class Lies { along, across };
 
-/// sum += A B over the terms from ... to - 1. Tiles have `pitch` elements per row. `row` is the first row of A that the
-/// warp multiplies. Groups of columns from `end` on are skipped.
+/// sum += A B over the terms `from` ... `to` - 1. Tiles have a_pitch or b_pitch elements per row. `row` is the first
+/// row of A that the warp multiplies. Groups of columns from `end` on are skipped.
 template <class Op, Lies a_lies, int a_pitch, Lies b_lies, int b_pitch, int terms, int columns, int parts>
 __device__ __forceinline__ void add_product(const WarpPlace<parts> &at, int row, const Element<Op> *A,
                                             const Element<Op> *B, RowsOfSums<columns, parts> &sum, int from = 0,
@@ -127,10 +128,10 @@ __device__ __forceinline__ void stream_panels(PanelRing &ring, int panels, const
   const int most = ring.count - 1;
   for (int n = ring.under_way; n < most; ++n) {
     if (n < panels) load(n, ring.buffer(n));
-    // This group may be empty: the last `most` groups are always the groups that are being copied.
+    // Commits a group even if it is empty: the last `most` groups are then always those that are being copied.
     fragments::commit_copies();
   }
-  int ahead = 0; // panels of the following call
+  int ahead = 0; // panels of the following call, already being copied
   for (int n = 0; n < panels; ++n) {
     const int coming = n + most;
     if (coming < panels) {
@@ -202,7 +203,7 @@ __device__ __forceinline__ void put_rows(const WarpPlace<parts> &at, const RowsO
   }
 }
 
-/// rows_t . sum_t over the thread's columns, for each of the thread's two rows t.
+/// Returns the inner products rows_t . sum_t over the thread's columns, for each of the thread's two rows t.
 template <class T, int columns_, int parts>
 __device__ __forceinline__ float2 dot_own(const WarpPlace<parts> &at, const RowsOfSums<columns_, parts> &sum,
                                           const T *rows, int width, int valid_rows) {

@@ -9,7 +9,7 @@
 //
 // D_s is the product of the decays of segment s: one number, or one number per key channel. A backward pass scans from
 // the last segment to the first. Delta rules do not use segments: each of their chunks multiplies the state by a full
-// matrix, so no product D_s is known.
+// matrix, so D_s would be a product of such matrices.
 #pragma once
 #include <Kokkos_Macros.hpp>
 #include <algorithm>

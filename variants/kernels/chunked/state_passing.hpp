@@ -7,8 +7,8 @@
 //
 // A thread block computes `values` rows of S of one head. Each computing warp keeps 16 of these rows, or some columns
 // of them, in registers: the results of a product have the layout of the next product's first operand. Only W, K and U
-// come from shared memory. Two or four more warps copy these several chunks ahead, and the first of them multiplies the
-// gates. In decayed sums the columns of S are independent of each other, so several warps share 16 rows.
+// come from shared memory. Two or four loading warps copy them several chunks ahead, and the first loading warp also
+// multiplies the gates. In decayed sums the columns of S are independent of each other, so several warps share 16 rows.
 //
 // If there are few heads, decayed sums process the segments of a head in parallel (segments.hpp).
 #pragma once
@@ -57,7 +57,7 @@ struct StatePassing {
   float *end;                           // final states; null: not wanted
   std::size_t start_stride, end_stride; // distance between states of heads or segments
   Segments segments;
-  int stages = 0;                  // buffers of a chunk
+  int stages = 0;                  // number of buffers, one chunk each
   const E *channel_keys = nullptr; // saved by channel_local(), if channels decay separately
   const float *totals = nullptr;   // each channel's total decay over each chunk, also saved by channel_local()
 
@@ -187,7 +187,7 @@ struct StatePassing {
     if (segments.decays && first_value == 0 && threadIdx.x == 32 * workers) segments.decays[nth] = decay;
   }
 
-  /// Decays of the warp's channels across a chunk; `last` is the last chunk.
+  /// Total decays of the warp's channels over a chunk. load_totals() sets them to 1 for chunks after `last`.
   using Totals = float2[channels ? keys / 8 : 1];
   __device__ __forceinline__ void load_totals(std::size_t chunk_index, std::size_t last, int column,
                                               Totals &total) const {

@@ -260,7 +260,7 @@ __global__ void __launch_bounds__(SumOutputs<Op, Dk>::threads, 1)
   body(*reinterpret_cast<typename SumOutputs<Op, Dk>::Shared *>(shared));
 }
 
-/// Whether sum_outputs() takes the call. There must be enough blocks of 64 values to occupy the multiprocessors. Blocks
+/// Whether sum_outputs() runs the call. There must be enough blocks of 64 values to occupy the multiprocessors. Blocks
 /// of 32 values are not used, because each would compute the same scores again. Between 128 and 192 keys, the separate
 /// stages would also save padded states.
 template <class Op, class Stored> bool keeps_states(const Inputs<Stored> &in, const Segments &segments) {
