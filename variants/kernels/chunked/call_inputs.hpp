@@ -7,7 +7,8 @@
 
 namespace recollect::chunked {
 
-/// Values and initial states, with `keys` channels of queries and keys. The caller sets queries, keys and gates.
+/// Sets sizes, values and initial states. Queries and keys have `keys` channels. The caller sets queries, keys and
+/// gates.
 template <class Number, class Stored> Inputs<Number> inputs_of(const Call<float, Stored> &call, int keys) {
   static_assert(chunk == packed_chunk, "the tables of packed texts are for chunks of this length");
   Inputs<Number> in;

@@ -42,7 +42,7 @@ template <class Op, class Stored_> struct ChannelChunkGradient {
     float whole[sides][width];            // w(c)
     float reads[sides][sides][width];     // [c][b] sum over t in b of Q(b)_t Y_t, with Y_t at the start of c
     float writes[sides][width];           // sum over i in c of K(c)_i Z_i, with Z_i at the chunk's end
-    float across[sides][width];           // <dS,S> by parts
+    float across[sides][width];           // partial sums of <dS,S>
   };
   static constexpr int shared_bytes = first_bytes + 3 * tile * int(sizeof(E)) + int(sizeof(Tables));
 

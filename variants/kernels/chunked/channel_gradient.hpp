@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradients of a few steps of S_t = S_{t-1} diag(decay_t) + v_t k_t^T, o_t = S_t q_t, with one decay per channel,
 // computed from inner products. For one channel, S_t stands for the channel's column of the state, and dS_t for the
-// same column of its gradient. Only their inner products with do_t, v_i and each other are needed. Forward over the
-// steps s, with y_t = do_t . S_s for all t after s, and y_end = dS_n . S_s:
+// same column of its gradient. Only their inner products with do_t, v_i and each other are needed. The loop runs
+// forward over the n steps s. It keeps y_t = do_t . S_s for all t after s, and y_end = dS_n . S_s:
 //
 //   y_t <- decay_s y_t + k_s (do_t . v_s)
-//   dq_s = y_s,   d decay_s = <dS_s, S_{s-1}> = sum_{t>=s} D(t,s) q_t y_t + D(n,s) y_end, y before step s
+//   dq_s = y_s,   d decay_s = <dS_s, S_{s-1}> = sum_{t>=s} D(t,s) q_t y_t + D(n,s) y_end   (y_t and y_end before step s)
 //   dk_s = dS_s . v_s = sum_{t>=s} D(t,s) q_t (do_t . v_s) + D(n,s) (dS_n . v_s)
 //
 // The sums are computed by Horner's scheme. Nothing is divided by a decay, so decays of 0 have gradients, too. With a
@@ -19,7 +19,7 @@ namespace recollect::variants {
 template <class Real> struct ChannelGradient {
   static constexpr int most = on_host ? 32 : 16;                // steps
   static constexpr int lanes = on_host ? 64 / sizeof(Real) : 1; // channels per thread at a time
-  int n, F;
+  int n, F;                                                     // numbers of steps and channels
   const Real *decay, *q, *k, *bonus; // [n,F]; if bonus is null, a step writes before it reads
   Real scale;                        // factor of the queries
   const Real *pairs;                 // [n,n] do_t . v_i for i <= t

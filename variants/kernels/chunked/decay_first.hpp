@@ -3,7 +3,8 @@
 //
 //   S'_t = S_{t-1} D_t,   S_t = S'_t + beta_t (v_t - S'_t r_t) p_t^T,   D_t = alpha_t, diag(lambda_t) or 1
 //
-// delta_rule.hpp expresses this rule either by the erase strength alpha_t beta_t, or by the read key lambda_t . r_t.
+// In the terms of delta_rule.hpp, its erase strength is alpha_t beta_t, or, with lambda, its read key is diag(lambda_t)
+// r_t.
 #pragma once
 #include "variants/kernels/chunked/delta_rule_backward.hpp"
 #include "variants/kernels/chunked/delta_variant.hpp"
@@ -27,7 +28,8 @@ template <class Real> void decay_first(const std::string &label, const Call<Real
   delta_rule(label, call, as_delta_rule(call, in));
 }
 
-/// Gradients of alpha and beta from the gradient of the erase strength alpha beta. The array alpha may be empty.
+/// Adds to d_alpha and d_beta the gradients that pass through the erase strength alpha beta. The array alpha may be
+/// empty.
 template <class Real>
 void add_erase_gradient(const Array<Real> &alpha, const Array<Real> &beta, const Array<Real> &d_erase,
                         const Array<Real> &d_alpha, const Array<Real> &d_beta) {
@@ -39,9 +41,9 @@ void add_erase_gradient(const Array<Real> &alpha, const Array<Real> &beta, const
       });
 }
 
-/// Gradients of decay_first(back.call): writes the arrays of d, and back.d.q, v and state. If r and p are one array, it
-/// receives the sum of their gradients. A layer makes d from back.d with the same function that makes `in` from
-/// back.call.
+/// Gradients of decay_first(back.call): writes the arrays of d, and back.d.q, back.d.v and back.d.state. If r and p are
+/// one array, it receives the sum of their gradients. A layer makes d from back.d with the same function that makes
+/// `in` from back.call.
 template <class Real>
 void decay_first_vjp(const std::string &label, const BackwardCall<Real> &back, const DecayFirst<Real> &in,
                      const DecayFirst<Real> &d) {

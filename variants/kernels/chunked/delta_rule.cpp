@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled once here for all layers of the family.
+// delta_rule() is compiled once here for all layers that call it.
 #include "variants/kernels/chunked/delta_rule_algebra.hpp"
 #include "variants/kernels/chunked/forward.hpp"
 

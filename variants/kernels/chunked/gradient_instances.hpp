@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The backward passes that are compiled. Each is a precision of products, a type of arrays and a rule: decayed sums,
 // decayed sums with one decay per channel, or delta rules. Each has the extents of with_extent(), 32, 64, 96, 128, 192
-// and 256, for the wider of keys and values (for keys, if channels decay). Each line is compiled apart
+// and 256, for the wider of keys and values (for keys, if channels decay). Each line is compiled separately
 // (cmake/instances.cmake).
 #pragma once
 #include "variants/kernels/chunked/channel_chunk_gradient.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of queries and keys that a group of heads of values shares. A stage computes the gradients for every head
-// of values. They are then added over the group, in the order of the heads, so that results have the same bits in every
-// run. The stage runs on a few groups at a time, which bounds the memory for the terms of these sums.
+// Gradients of queries and keys that several heads of values share (a group). A stage computes the gradients for every
+// head of values. They are then added over the group, in the order of the heads, so that results have the same bits in
+// every run. The stage runs on a few groups at a time, which bounds the memory for the terms of these sums.
 #pragma once
 #include "variants/kernels/chunked/rows.hpp"
 #include "variants/kernels/chunked/state_passing.hpp"
@@ -41,7 +41,8 @@ template <class Stored> struct GroupSum {
   }
 };
 
-/// Calls stage(arguments, chunks), which computes gradients of queries and keys, for all heads.
+/// Computes the gradients of queries and keys of all heads: calls stage(arguments, number of chunks) for some groups at
+/// a time, and adds its results over each group.
 template <class Arguments, class Stage> void over_groups(const Arguments &a, cudaStream_t stream, const Stage &stage) {
   const auto &in = a.in;
   const std::size_t groups = std::size_t(in.B) * in.key_heads, heads = in.H / in.key_heads;

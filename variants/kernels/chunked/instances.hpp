@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The forward kernels that are compiled. Each is a precision of products, a type of arrays and a rule: decayed sums,
 // decayed sums with one decay per channel, or delta rules. Each has the extents of with_extent(), 32, 64, 96, 128, 192
-// and 256 keys, and blocks of 32 or 64 values (states) or 64 or 128 values (outputs). Each line is compiled apart
+// and 256 keys, and blocks of 32 or 64 values (states) or 64 or 128 values (outputs). Each line is compiled separately
 // (cmake/instances.cmake).
 #pragma once
 #include "variants/kernels/chunked/chunk_local.hpp"

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The division of a normalised sum (gated_recurrence.hpp) and its derivative: o = sum / divisor. The divisor is the
-// weight or, with a floor, max(|weight|, floor). Kernels without a normaliser compute the weight as one more value
-// channel, whose values are 1 at every step (PaddedRows) and whose row of the state is z.
+// weight, scale z_t . q_t with z_t = alpha_t z_{t-1} + write_t k_t, or, with a floor, max(|weight|, floor). Kernels
+// that do not compute z compute the weight as one more value channel: its values are 1 at every step (PaddedRows), and
+// its row of the state is z.
 #pragma once
 #include "harness/device/each_index.hpp"
 #include "variants/kernels/chunked/gated_recurrence.hpp"
 
 namespace recollect::variants {
 
-/// Divides sums [B,H,T,width], whose column Dv is the weight, and writes the quotients to call.o. Saves the weights on
-/// request.
+/// Divides sums [B,H,T,width], whose column Dv is the weight, and writes the quotients to call.o. Also writes the
+/// weights to `weights`, unless that array is empty.
 template <class Real>
 void divide(const Call<Real> &call, const Array<Real> &sums, int width, const Array<Real> &floor,
             const Array<Real> &weights) {
@@ -24,8 +25,8 @@ void divide(const Call<Real> &call, const Array<Real> &sums, int width, const Ar
       });
 }
 
-/// Replaces do by the gradient of the sum [B,H,T,width], and the weights by their gradients; call.o has the outputs. If
-/// the sum is wider than Dv, its column Dv is the weight, and zeros follow.
+/// Writes the gradients of the sums to d_sum [B,H,T,width], and replaces the weights by their gradients. call.o has the
+/// outputs. If width > Dv, column Dv of d_sum is the gradient of the weight, and zeros follow.
 template <class Real>
 void differentiate_division(const BackwardCall<Real> &back, const Array<Real> &floor, const Array<Real> &d_floor,
                             const Array<Real> &weights, const Array<Real> &d_sum, int width) {

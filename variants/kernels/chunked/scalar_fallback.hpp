@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scalar fallback of a chunk's outputs. If a product's results are not finite, an Inf or NaN of a later step may have
-// reached the output of an earlier step, although its weight is 0. These loops never read a step after the output's.
+// Scalar fallback of a chunk's outputs. A later step has weight 0 in the output of an earlier step, but in a matrix
+// product an Inf or NaN of the later step still reaches that output. These loops never read a step after the output's.
 #pragma once
 #include "variants/kernels/chunked/rows.hpp"
 #ifdef __CUDACC__
@@ -19,8 +19,8 @@ template <int N> __device__ __forceinline__ bool all_finite(const Sum (&x)[N]) {
   return !__any_sync(0xffffffffu, sign != sign);
 }
 
-/// Outputs of steps first ... last - 1 of a chunk, for `columns` values from first_value on, by one warp. Saved arrays
-/// may be null: null states are 0; with a null E, values are write_t v_t.
+/// Computes the outputs of steps `first` ... `last` - 1 of a chunk, for `columns` values from first_value on, by one
+/// warp. `written` is the saved E; if it is null, step i writes write_i v_i. Null states are 0.
 template <class Stored, class E>
 __device__ __noinline__ void redo_outputs(const Inputs<Stored> &in, ChunkOfHead c, const E *states, const E *written,
                                           Stored *o, int first, int last, int first_value, int columns) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scalar fallback of a chunk's gradients. If a product's results are not finite, an Inf or NaN of a masked step may
-// have reached other steps, although its weight is 0. These loops (chunk_gradient.hpp has the formulas) never read a
-// masked step. All warps of a block run the loops and take the rows of results in turn. The gradients of alpha have no
-// fallback.
+// Scalar fallback of a chunk's gradients. A masked step has weight 0, but in a matrix product its Inf or NaN still
+// reaches other steps. These loops (chunk_gradient.hpp has the formulas) never read a masked step. All warps of a block
+// run the loops and take the rows of results in turn. The gradients of alpha have no fallback.
 #pragma once
 #include "variants/kernels/chunked/scalar_fallback.hpp"
 #include "variants/kernels/chunked/state_gradient.hpp"
@@ -39,7 +38,7 @@ template <class Op, class Stored, bool erases> struct ScalarGradients {
   __device__ const E *kept(const E *states, int value) const {
     return states + (c.chunk * a.in.kept_values() + value) * a.in.kept_keys();
   }
-  /// The value that a step writes: v, or e for a delta rule.
+  /// Channel `value` of what a step writes: of v_t, or of e_t for a delta rule.
   __device__ float written(int step, int value) const {
     if constexpr (erases)
       return widened(a.E[(c.chunk * a.in.kept_values() + value) * chunk + step]);
@@ -112,7 +111,7 @@ template <class Op, class Stored, bool erases> struct ScalarGradients {
       if (gate && threadIdx.x % 32 == 0) gate[c.row + i] = along;
     }
   }
-  /// sum_{t>=i} scale D(t,i) (q_t . k_i) do_t; `decay` becomes D(C,i).
+  /// Returns channel `value` of sum_{t>=i} scale D(t,i) (q_t . k_i) do_t; `decay` becomes D(C,i).
   __device__ float read_later(int i, int value, float &decay) const {
     float sum = 0;
     decay = 1;
@@ -123,7 +122,7 @@ template <class Op, class Stored, bool erases> struct ScalarGradients {
     }
     return sum;
   }
-  /// Computes dv and the strengths' gradients of decayed sums.
+  /// Computes dv of decayed sums.
   __device__ __noinline__ void values() const {
     each(a.in.Dv, [&](int i, int v) {
       float decay, sum = read_later(i, v, decay);
@@ -132,7 +131,7 @@ template <class Op, class Stored, bool erases> struct ScalarGradients {
       a.d_v[(c.row + i) * a.in.Dv + v] = rounded<Stored>(strength(i) * sum);
     });
   }
-  /// The fallback of error_gradient.hpp.
+  /// Computes the rows of dE that error_gradient.hpp computes.
   __device__ __noinline__ void errors() const {
     each(a.in.Dv, [&](int i, int v) {
       float decay;
