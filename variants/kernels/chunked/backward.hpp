@@ -12,8 +12,8 @@ namespace recollect::variants {
 bool run_static(const std::string &label, const BackwardCall<float> &back, const GatedRecurrence<float> &in,
                 const GatedRecurrenceGradient<float> &d);
 
-/// Writes the results of delta_rule_vjp(). Returns false in the same cases, and if the rule writes along another key
-/// than the key that it reads along.
+/// Writes the results of delta_rule_vjp(). Returns false in the same cases, and if the rule has sub-steps, decays by
+/// channel, separate write keys (`keys`), or different keys r and p.
 bool run_static(const std::string &label, const BackwardCall<float> &back, const DeltaRule<float> &in,
                 const DeltaRuleGradient<float> &d);
 

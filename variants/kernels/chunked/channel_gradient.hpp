@@ -5,8 +5,10 @@
 // forward over the n steps s. It keeps y_t = do_t . S_s for all t after s, and y_end = dS_n . S_s:
 //
 //   y_t <- decay_s y_t + k_s (do_t . v_s)
-//   dq_s = y_s,   d decay_s = <dS_s, S_{s-1}> = sum_{t>=s} D(t,s) q_t y_t + D(n,s) y_end   (y_t and y_end before step s)
+//   dq_s = y_s,   d decay_s = <dS_s, S_{s-1}> = sum_{t>=s} D(t,s) q_t y_t + D(n,s) y_end
 //   dk_s = dS_s . v_s = sum_{t>=s} D(t,s) q_t (do_t . v_s) + D(n,s) (dS_n . v_s)
+//
+// In d decay_s, y_t and y_end are the numbers before step s.
 //
 // The sums are computed by Horner's scheme. Nothing is divided by a decay, so decays of 0 have gradients, too. With a
 // bonus u, a step reads before it writes (gated_recurrence.hpp): q_t reads S_{t-1} + u_t k_t v_t^T. The cost is about 4

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The delta rule of delta_rule.hpp, as an algebra for the engine (harness/device/engine.hpp).
 //
-// The chunk-local phase applies (I + L)^{-1} to both parts of the right-hand side, U and W, so that state passing takes
-// only two products. In the streaming schedule, state passing solves instead, for U - W S_0 as a whole. On a CPU, state
-// passing always solves: there the schedule depends on the number of threads, and results must not.
+// Let L(t,i) = erase_t r_t . D(t-1,i) p_i for i < t. The errors are the rows of E = U - W S_0, where (I + L) U has the
+// rows write_t v_t, and (I + L) W the rows erase_t D(t-1,0) r_t. The chunk-local phase solves for U and W, so that
+// state passing takes only two products. In the streaming schedule, state passing solves instead, for U - W S_0 as a
+// whole. On a CPU, state passing always solves: there the schedule depends on the number of threads, and results must
+// not.
 //
-// A backward pass needs the states at the chunks' starts and the errors. It runs the forward kernels with SavedRule,
-// which save these instead of computing outputs.
+// A backward pass needs the states at the chunks' starts and the errors. For it, the forward kernels save these
+// (SavedRule) instead of computing outputs.
 #pragma once
 #include "harness/device/chunk_states.hpp"
 #include "harness/device/engine.hpp"
@@ -26,7 +28,8 @@ template <class Real> bool solves_ahead(const Call<Real> &call) {
 /// Arrays that a forward pass saves.
 template <class Real> struct SavedRule {
   ChunkStates<Real> starts = {};
-  // [B,H,T,F+V] F columns of W or, if state passing solves, of erase_t D(t-1,0) r_t, then V columns of errors.
+  // [B,H,T,F+V] For each step F numbers of W (of erase_t D(t-1,0) r_t, if state passing solves), then the V numbers of
+  // e_t.
   Array<Real> X = {};
 };
 
@@ -36,9 +39,9 @@ template <class Number> struct DeltaRuleAlgebra {
   static constexpr bool elementwise = false;
   static constexpr bool fetches = true;
   DeltaRule<Real> in;
-  int T, C, F, V;
+  int T, C, F, V; // tokens, tokens per chunk, key width, value width
   Array<Real> q, v, o, state;
-  size_t state_stride; // reals per head in the layer's layout: S [V,F] first
+  size_t state_stride; // numbers per head of `state`, which starts with S [V,F]
   bool ahead;          // solve in chunk_local, not in state_passing
   int decays = in.lambda.extent(0)  ? 2
                : in.alpha.extent(0) ? 1

@@ -18,8 +18,8 @@
 
 namespace recollect::variants {
 
-/// Where to write the gradients. An empty array is not computed; q and p are required. If r has no array, the rule
-/// reads and writes with one key, and the gradient of r is added to the gradient of p.
+/// Where to write the gradients. The gradient of an empty array is not computed; q and p are required. If r has no
+/// array, the rule reads and writes with one key, and the gradient of r is added to the gradient of p.
 template <class Real> struct DeltaRuleGradient {
   Array<Real> q, p, erase = {}, write = {}, alpha = {}, r = {}, lambda = {}, keys = {};
 };

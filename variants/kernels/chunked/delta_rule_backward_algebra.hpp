@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The gradients of delta_rule_backward.hpp, as an algebra for the engine (harness/device/engine.hpp). The forward pass
 // (SavedRule) saves the states at the chunks' starts, the errors, and W = (I + L)^{-1} (erase_t D(t-1,0) r_t) if it
-// computed W. If W is saved, state passing is dS_0 = ... - W^T dE, and the solve for dY is chunk-local. If one key
-// reads and writes (r = p = k), its gradient is the sum of both.
+// computed W. If W is saved, state passing is dS_0 = ... - W^T dE, and chunk_output solves for dY. If one key reads and
+// writes (r = p = k), its gradient is the sum of both.
 #pragma once
 #include "harness/device/tile/called.hpp"
 #include "variants/kernels/chunked/delta_rule_algebra.hpp"
@@ -18,7 +18,7 @@ template <class Number> struct DeltaRuleAdjoint {
   static constexpr bool fetches = true;
   DeltaRule<Real> in;
   DeltaRuleGradient<Real> d;
-  int T, C, F, V;
+  int T, C, F, V; // steps, steps per chunk, key width, value width
   Array<Real> q, v, d_o, d_v, d_state;
   size_t state_stride;
   SavedRule<Real> saved;
@@ -28,13 +28,13 @@ template <class Number> struct DeltaRuleAdjoint {
   struct Summary {
     Real *dE;      // [C,V] first A^T dO; after state passing dE, or dY if state passing solves
     Real *added;   // [F,V] sum of (D(t,0) q_t) do_t^T
-    Real *flipped; // [C,C] L (tile::flip)
+    Real *flipped; // [C,C] L, reordered by tile::flip
     Real *ends;    // [C,F] D(C,i) p_i, if there are decays
     Real *carried; // [0 or 1] D(C,0)
   };
   struct Summarising {
     Decays<Real> decays;
-    Real *W;             // [C,C]
+    Real *W;             // [C,C] first L, then A
     Real *queries;       // [C,F] D(t,0) q_t
     Real *q, *r, *p, *o; // buffers
   };
@@ -44,7 +44,7 @@ template <class Number> struct DeltaRuleAdjoint {
     Real *dA, *dL;   // [C,C]
     Real *A, *L, *G; // A, L [C,C], G [C+1,C+1]: for the decays' gradients; A and L reuse the buffers of o and E
     Real *dY;        // [C,V], if chunk_output solves
-    Real *x;         // [C,F]
+    Real *x;         // [C,F] rows x_t of delta_rule_backward.hpp
     Real *q, *r, *p, *o, *E, *S, *dS; // buffers
   };
 
@@ -224,14 +224,13 @@ template <class Number> struct DeltaRuleAdjoint {
   }
 
 protected:
-  /// Matrices of the update of the state's gradient: W, and dE of the chunk's steps. The update adds D(C,i) p_i times
-  /// the state's gradient to dE.
+  /// Matrices of the update of the state's gradient by DeltaRuleState: A has the rows D(C,i) p_i, B is W, and E is dE.
   KOKKOS_FUNCTION typename DeltaRuleState<Real>::Factors factors(const Chunk &c, const Summary &chunk) const {
     const size_t step = c.head * T + c.first;
     const Real *ends = decay_width() ? chunk.ends : in.p.data() + step * F;
     return {c.n, ends, F, saved.X.data() + step * ldx(), ldx(), chunk.dE, V, chunk.added};
   }
-  /// The keys p_t of the n steps, given r_t.
+  /// The keys p_t of the n steps. `r` has their keys r_t.
   RECOLLECT_IN_LINE tile::Matrix<Real> written(const Team &team, int n, size_t step, const tile::Matrix<Real> &r,
                                                Real *buffer) const {
     return one_key() ? r : tile::stage(team, n, F, in.p.data() + step * F, F, buffer);
@@ -239,8 +238,8 @@ protected:
   KOKKOS_FUNCTION static Real *at(const Array<Real> &array, size_t step) {
     return array.extent(0) ? array.data() + step : nullptr;
   }
-  /// Fills G, except the element that pairs the write before the chunk with the read after the chunk. On entry dq, x
-  /// and dp contain only the terms from S_0 and dS_C.
+  /// Fills G of gate_gradient.hpp, except the element that pairs the write before the chunk with the read after the
+  /// chunk. On entry dq, x and dp contain only the terms from S_0 and dS_C.
   RECOLLECT_IN_LINE void fill(const Team &team, int n, const Reading &x, const tile::Matrix<Real> &q, const Real *dq,
                               const tile::Matrix<Real> &r, const tile::Matrix<Real> &p, const Real *dp,
                               const Real *erase) const {

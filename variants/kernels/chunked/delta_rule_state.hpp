@@ -4,9 +4,9 @@
 //
 //   E <- solve(E + sign A S),   S <- D S + added - sign B^T E
 //
-// A and B are [N,F], E is [N,V], and D is diagonal. Columns of V are independent and may be divided among teams. On a
-// GPU the state stays in a team's scratch memory from chunk to chunk; meanwhile the matrices of the next chunk are
-// copied to a second buffer.
+// A and B are [N,F], E is [N,V], D is diagonal, and sign is 1 or -1. Columns of V are independent and may be divided
+// among teams. On a GPU the state stays in a team's scratch memory from chunk to chunk; meanwhile the matrices of the
+// next chunk are copied to a second buffer.
 #pragma once
 #include "harness/device/chunk.hpp"
 #include "harness/device/tile/tile.hpp"
@@ -61,7 +61,8 @@ template <class Real> struct DeltaRuleState {
     if (adds) tile::stage(team, F, of.count, f.added + of.begin, V, buffer(x.added, of.count, part, F));
   }
 
-  /// Calls solve(E, lde, columns) for the part's columns.
+  /// Advances the columns of S that `part` selects. solve(E, lde, columns) solves for the same columns of E in place;
+  /// rows of E are lde apart.
   template <class AnyTeam, class Solve>
   RECOLLECT_IN_LINE void operator()(const AnyTeam &team, const Factors &f, Real sign, const Decay &decay,
                                     const Part &part, const Real *before, Real *after, const Buffers &x,
@@ -110,7 +111,8 @@ private:
     const int begin = part.begin(V, grain);
     return {begin, part.count == parts() && V % grain == 0 ? grain : part.end(V, grain) - begin};
   }
-  /// The buffer for the part's current turn, one of buffers() that start at `first` and have rows of this width.
+  /// Of the buffers() buffers that start at `first` and have rows of `width` numbers, the buffer for the part's current
+  /// turn.
   KOKKOS_FUNCTION Real *buffer(Real *first, int width, const Part &part) const { return buffer(first, width, part, N); }
   KOKKOS_FUNCTION Real *buffer(Real *first, int width, const Part &part, int rows) const {
     return buffers() == 2 && part.turn % 2 ? first + rows * tile::pitch<Real>(width) : first;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A memory with the write rule of Kimi delta attention (decay_first.hpp), but with keys and values exchanged; the
-// queries that read it have the keys' width. With M = S^T [Dk,Dv], u_t the values, and lambda_t a decay per value
-// channel:
+// A memory with the write rule of Kimi delta attention (decay_first.hpp), but with keys and values exchanged. Queries
+// have the keys' width. With M = S^T [Dk,Dv], values u_t, and a decay lambda_t per value channel:
 //
-//   M_t = M_{t-1} diag(lambda_t) + e_t u_t^T,   e_t = beta_t (k_t - M_{t-1} (lambda_t . u_t)),   o_t = M_t^T q_t
+//   M_t = M_{t-1} diag(lambda_t) + e_t u_t^T,   e_t = beta_t (k_t - M_{t-1} diag(lambda_t) u_t),   o_t = M_t^T q_t
 //
-// delta_rule.hpp reads M_t x, but these outputs are M_t^T q_t, so two calls are made. The first call runs the rule and
-// reads it at x_t = lambda_{t+1} . u_{t+1}, one step ahead; the errors follow from these reads. The second call is a
-// backward pass: the gradient of the queries of a decayed sum of e_t u_t^T is M_t^T q_t if q_t is the output gradient.
-// The backward pass of this memory calls the rule with queries do_t and output gradient q_t: the rule's outputs are
+// delta_rule.hpp computes reads M_t x_t, but the outputs here are M_t^T q_t, so two calls are made. The first call runs
+// the rule and reads it one step ahead, at x_t = diag(lambda_{t+1}) u_{t+1}; the errors follow from these reads. The
+// second call is the backward pass of a decayed sum of e_t u_t^T: if x_t reads M_t x_t and the gradient of this read is
+// q_t, then the gradient of x_t is M_t^T q_t, which is o_t.
+// The backward pass of this memory calls the rule with queries do_t and output gradients q_t: the rule's outputs are
 // dq_t, and its other gradients are also the gradients of this memory.
 #pragma once
 #include "variants/kernels/chunked/decay_first.hpp"
@@ -76,7 +76,7 @@ template <class Real> void exchanged_roles(const std::string &label, const Call<
   gated_recurrence_vjp(label, sum, {int(n), u, u, {}, lambda}, {call.o, next}); // `reads` and `next` are overwritten
 }
 
-/// Gradients of exchanged_roles(back.call): writes d_u, and back.d.q, k, beta, lambda and state.
+/// Gradients of exchanged_roles(back.call): writes d_u, and the arrays q, k, beta, lambda and state of back.d.
 template <class Real>
 void exchanged_roles_vjp(const std::string &label, const BackwardCall<Real> &back, const Array<Real> &u,
                          const Array<Real> &d_u) {

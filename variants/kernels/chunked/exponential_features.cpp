@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled once here for all layers whose features are exponentials.
+// Compiled once here for all layers with exponential features.
 #include "variants/kernels/chunked/exponential_features.hpp"
 
 namespace recollect::variants {
 
-/// Computes decays, y and (except for c_t) x of some channels of a head. Updates the state's running maxima ("peaks"),
-/// unless the caller asks to keep them.
+/// Computes the decays, y, and l(q_t) + peak_t (in x) for some channels of a head. Updates the state's running maxima
+/// ("peaks") unless `keep` is true.
 template <class Real> struct PeakScan {
   static constexpr int lanes = on_host ? 64 / sizeof(Real) : 1; // channels per thread at a time
   int T, F, rows;
@@ -41,7 +41,7 @@ private:
       for (int j = 0; j < channels; ++j) state(at_end + j) = peak[j];
   }
 };
-/// Computes x of one step.
+/// Computes x of one step from l(q_t) + peak_t, in place.
 template <class Real> struct LargestToOne {
   int F;
   Array<Real> x;
@@ -52,8 +52,8 @@ template <class Real> struct LargestToOne {
   }
 };
 
-/// The layer's sum as a gated recurrence; decays, y and x are computed first for all steps. Overwrites the logs of the
-/// keys with y, unless the call must keep them and the state's running maxima.
+/// The layer's sum as a gated recurrence; decays, y and x are computed first for all steps. Unless `keep` is true, y
+/// overwrites the logs of the keys, and the state's running maxima are updated.
 template <class Real>
 GatedRecurrence<Real> exponential_sum(const std::string &label, const Call<Real> &call, const Features<Real> &logs,
                                       bool keep) {
@@ -76,7 +76,7 @@ template <class Real> struct PeakScanBack {
   int T, F, rows;
   Features<Real> logs, d;           // d: gradients of x and y on entry
   Array<Real> state, d_state;       // at the sequence's start
-  Array<Real> decay, x, y, d_decay; // the running maxima are written to d_decay
+  Array<Real> decay, x, y, d_decay; // d_decay is overwritten, and so is logs.k
   KOKKOS_FUNCTION void operator()(size_t unit) const {
     const size_t head = unit / F, j = unit % F, own = (head * rows + rows - 1) * F + j, first = head * T * F + j;
     Real before = state(own), slope = d_state(own);

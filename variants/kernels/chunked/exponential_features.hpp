@@ -3,7 +3,7 @@
 // outputs do, so the state is stored relative to the largest feature so far of each channel:
 //
 //   peak_t = max(peak_{t-1}, l(k_t))                               channel by channel
-//   S_t = S_{t-1} diag(e^{peak_{t-1} - peak_t}) + v_t y_t^T,   y_t = e^{l(k_t) - peak_t},   z_t alike with the value 1
+//   S_t = S_{t-1} diag(e^{peak_{t-1} - peak_t}) + v_t y_t^T,   y_t = e^{l(k_t) - peak_t}   (z_t: the same with v_t = 1)
 //   o_t = S_t x_t / (z_t . x_t),   x_t = e^{l(q_t) + peak_t - c_t},   c_t the largest element of l(q_t) + peak_t
 //
 // Every exponent is at most 0, and the divisor is at least 1, because the term of the channel that attains c_t is at
@@ -61,14 +61,15 @@ template <class Real>
 Features<Real> exponential_gradients(const std::string &label, const BackwardCall<Real> &back,
                                      const Features<Real> &logs);
 
-/// Gradients of exponential_chunked(features logs); pull(row, D, d logs(row), d row) is the backward pass of the logs.
+/// Gradients of exponential_chunked() with respect to q and k, whose rows have the logs `logs`. pull(row, D, d
+/// logs(row), d row) is the backward pass of the logs of one row.
 template <class Real, class Pull>
 void exponential_backward(const std::string &label, const BackwardCall<Real> &back, const Features<Real> &logs,
                           const Pull &pull) {
   pull_features(label, back, exponential_gradients(label, back, logs), pull);
 }
 
-/// feature_variant whose state also stores the running maxima, after S.
+/// feature_variant whose state also stores the running maxima, after S and z.
 inline Variant exponential_variant(std::function<int(const Shape &, const Params &)> width) {
   Variant v = feature_variant(width);
   v.layout = "S [Dv,F], z [1,F], peak [1,F], F features: S and z in units of $e^peak$";

@@ -23,9 +23,9 @@ template <class Real> struct Features {
 template <class Real> struct Mapped { Array<Real> x, given, y; };
 
 /// Computes y = map(x) or y = map(x, given) for one array, or for two arrays of equal shape. A map takes a whole row or
-/// a single number; a unit computes several rows. On a GPU the unit's rows are first copied to the team's memory:
-/// global accesses are then coalesced, although each thread maps one row. In this memory the pitch of rows is odd,
-/// which avoids bank conflicts. Rows that are too wide for this memory are read directly.
+/// a single number; a work unit of the launch computes several rows. On a GPU these rows are first copied to the team's
+/// memory: global accesses are then coalesced, although each thread maps one row. In this memory the pitch of rows is
+/// odd, which avoids bank conflicts. Rows that are too wide for this memory are read directly.
 template <class Real, class Map> struct RowMap {
   static constexpr bool alone = std::is_invocable_v<const Map &, Real>,
                         by_number = alone || std::is_invocable_v<const Map &, Real, Real>;
@@ -134,8 +134,8 @@ Features<Real> feature_gradients(const std::string &label, const BackwardCall<Re
   return d;
 }
 
-/// Gradients of q and k from the gradients of the features. The function is pull(row, D, d phi(row), d row) for rows,
-/// or pull(x, d phi(x)) for single numbers.
+/// Gradients of q and k from the gradients of the features. `pull` is called as pull(row, D, d phi(row), d row) for
+/// rows, or as pull(x, d phi(x)) for single numbers.
 template <class Real, class Pull>
 void pull_features(const std::string &label, const BackwardCall<Real> &back, const Features<Real> &d,
                    const Pull &pull) {
@@ -143,7 +143,8 @@ void pull_features(const std::string &label, const BackwardCall<Real> &back, con
   map_rows(label + "::pull", back.call, D, d.width, D, pull, Mapped<Real>{back.call.q, d.q, back.d.q},
            {back.call.k, d.k, back.d.k});
 }
-/// Gradients of feature_chunked(features phi); pull is the backward pass of phi.
+/// Gradients of feature_chunked() with respect to q and k, whose features are `phi`. `pull` is the backward pass of the
+/// map.
 template <class Real, class Pull>
 void feature_backward(const std::string &label, const BackwardCall<Real> &back, const Features<Real> &phi,
                       const Pull &pull) {

@@ -12,8 +12,8 @@ namespace recollect::variants {
 bool run_static(const std::string &label, const Call<float> &call, const GatedRecurrence<float> &in,
                 const Array<float> &weights = {});
 
-/// Runs the rule like delta_rule(). Returns false in the same cases, and if the rule writes along another key than the
-/// key that it reads along.
+/// Computes what delta_rule() computes. Returns false in the same cases, and if the rule has sub-steps, decays by
+/// channel, separate write keys (`keys`), or different keys r and p.
 bool run_static(const std::string &label, const Call<float> &call, const DeltaRule<float> &in);
 
 } // namespace recollect::variants

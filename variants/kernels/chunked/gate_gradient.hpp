@@ -3,18 +3,19 @@
 // each pair (t,i) contributes to the gradient of the decay of every step s with i < s <= t. Its contribution is the
 // weight without the factor of step s:
 //
-//   d decay_s = sum_{t>=s} sum_{i<s} D(t,s) D(s-1,i) G(t,i),   G(t,i) = d weight * weight, decays left out of both
+//   d decay_s = sum_{t>=s} sum_{i<s} D(t,s) D(s-1,i) G(t,i)
 //
-// All writes before the chunk count as one write, and all reads after the chunk as one read. Nothing is divided by a
-// decay, so decays of 0 have gradients, too. The cost is about 2 C multiplications and additions per step.
+// G(t,i) is the weight of the pair times the gradient of this weight, both without decays. All writes before the chunk
+// count as one write, and all reads after the chunk as one read. Nothing is divided by a decay, so decays of 0 have
+// gradients, too. The cost is about 2 C multiplications and additions per step, where C is the length of the chunk.
 #pragma once
 #include "harness/device/tile/tile.hpp"
 
 namespace recollect::variants {
 
-/// G[n+1,n+1], rows `ldg` apart. Row t is the read after step t, row n the read after the chunk. Column 0 is the write
-/// before the chunk, column i+1 the write at step i. Reads only G(t,i) with i < t, and row n; overwrites all of G.
-/// Contains barriers, but none at the start.
+/// Writes the gradients of the n decays to d. G is [n+1,n+1], with rows `ldg` apart. Row t is the read after step t,
+/// row n the read after the chunk. Column 0 is the write before the chunk, column i+1 the write at step i. Reads only
+/// G(t,i) with i < t, and row n; overwrites all of G. Contains barriers, but none at the start.
 template <class Real>
 KOKKOS_FUNCTION void gate_gradient(const Team &team, int n, const Real *decay, Real *G, std::ptrdiff_t ldg, Real *d) {
   constexpr int lanes = on_host ? 64 / sizeof(Real) : 1; // columns per thread at a time

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chunked form of every linear state without an erase term:
 //
-//   S_t = S_{t-1} diag(decay_t) + strength_t v_t k_t^T,   o_t = scale S_t q_t,   decay_t = alpha_t lambda_t (per step,
-//   per key channel)
+//   S_t = S_{t-1} diag(decay_t) + strength_t v_t k_t^T,   o_t = scale S_t q_t,   decay_t = alpha_t lambda_t
 //
-// Here q and k are features of any width F (phi already applied). For a chunk that starts in state S_0, and with D(t,i)
+// Decays may be one number per step (alpha_t), one per step and key channel (lambda_t), or the product of both. Here q
+// and k are features of any width F (phi already applied). For a chunk that starts in state S_0, with D(t,i) as in
+// decays.hpp, and with strength_i included in v_i:
 // as in decays.hpp:
 //
 //   o_t = scale (S_0 D(t,0) q_t + sum_{i<=t} [q_t . D(t,i) k_i] v_i),   S_C = S_0 D(C,0) + sum_i v_i (D(C,i) k_i)^T
