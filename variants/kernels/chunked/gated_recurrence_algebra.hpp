@@ -7,7 +7,7 @@
 
 namespace recollect::variants {
 
-/// W(t,t) = q_t . u_t k_t
+/// Sets W(t,t) = q_t . (u_t k_t), the weight of a step's own write if there is a bonus u.
 template <class Real>
 RECOLLECT_IN_LINE void weigh_own_pairs(const Team &team, int n, int F, const tile::Matrix<Real> &q, const Real *u,
                                        const tile::Matrix<Real> &k, Real *W, std::ptrdiff_t ldw) {
@@ -29,7 +29,7 @@ template <class Number> struct DecayedState {
   GatedRecurrence<Real> in;
   int T, C, V; // steps, steps per chunk, width of v and o
   Array<Real> state;
-  size_t state_stride; // reals per head in the layer's layout: rows of S [V,F], then z
+  size_t state_stride; // numbers per head of `state`: rows of S [V,F], then z
   int decays = in.lambda.extent(0)  ? 2
                : in.alpha.extent(0) ? 1
                                     : 0; // 2: one decay per channel, 1: one number per step, 0: none
@@ -103,7 +103,7 @@ template <class Number> struct GatedRecurrenceAlgebra : DecayedState<Number> {
 
   struct Summarising {
     Decays<Real> decays;
-    Real *gates, *keys; // [C,F] gates: alpha lambda, if both are given; keys: D(C,i) k_i, if possible in k
+    Real *gates, *keys; // [C,F] gates: alpha lambda, if both are given; keys: D(C,i) k_i, in the buffer k if possible
     Real *k, *v;        // buffers
   };
   struct Reading {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The backward pass runs the algebras of gated_recurrence_backward_algebra.hpp after a forward pass that saves the T /
-// C states at the chunks' starts.
+// The backward pass runs the algebras of gated_recurrence_backward_algebra.hpp after a forward pass that saves the
+// state at the start of every chunk.
 #include "variants/kernels/chunked/backward.hpp"
 #include "variants/kernels/chunked/both_gates.hpp"
 #include "variants/kernels/chunked/gated_recurrence_backward_algebra.hpp"

@@ -27,7 +27,7 @@ template <class State> struct InShortChunks : State {
   }
 };
 
-/// The forward pass, which saves the states at the chunks' starts. It computes outputs only on request.
+/// The forward pass, which saves the states at the chunks' starts. It computes outputs only if `reads` is true.
 template <class Number> struct GatedRecurrenceSaving : InShortChunks<GatedRecurrenceAlgebra<Number>> {
   using Base = GatedRecurrenceAlgebra<Number>;
   using typename Base::Reading;
@@ -228,8 +228,8 @@ private:
                           own(d.lambda),
                           own(d.bonus)}(team);
   }
-  /// The inner product of the rows j of dS_C and S_0. The caller's loops take their arguments by value: a GPU would
-  /// keep a referenced algebra in memory instead of registers.
+  /// The inner product of row j of dS_C and row j of S_0, including z. The caller's loops copy this object: on a GPU,
+  /// loops with a reference to the whole algebra would keep it in memory instead of registers.
   struct Across {
     tile::Matrix<Real> S, dS;
     int V;
@@ -256,8 +256,8 @@ private:
   KOKKOS_FUNCTION const Real *decay(size_t step) const {
     return channels() ? in.lambda.data() + step * in.width : in.alpha.extent(0) ? in.alpha.data() + step : nullptr;
   }
-  /// Fills G, except the element that pairs the write before the chunk with the read after the chunk. On entry dq and
-  /// dk contain only the terms from S_0 and dS_C.
+  /// Fills G of gate_gradient.hpp, except the element that pairs the write before the chunk with the read after the
+  /// chunk. On entry dq and dk contain only the terms from S_0 and dS_C.
   RECOLLECT_IN_LINE static void fill(const Team &team, int n, int F, Real scale, const Real *A, const Real *dA,
                                      std::ptrdiff_t lda, const Real *strength, const tile::Matrix<Real> &q,
                                      const Real *dq, const tile::Matrix<Real> &k, const Real *dk, Real *G,

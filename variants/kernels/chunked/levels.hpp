@@ -38,7 +38,8 @@ template <class Real> struct LevelWeights {
   KOKKOS_FUNCTION Real operator()(size_t step, int level) const { return given ? w(step * Dk + level % Dk) : Real(1); }
 };
 
-/// Advances one row of all levels' states (level 0, then 1, 2 ...) by step t.
+/// Advances row i of the states of all levels by step t, and returns what is read. The row has the levels one after
+/// another (0, 1, 2 ...), Dk numbers each.
 template <class Real, class Move> struct LevelRows {
   Move move;
   LevelWeights<Real> weight;
@@ -62,8 +63,8 @@ template <class Real, class Move> struct LevelRows {
 };
 
 /// The definition. Level 0 is the write beta_t v_t k_t^T of step t. The layer supplies move(head, t, s), which advances
-/// a row of another level by step t. It is a class: CUDA builds crash when a lambda without captures is part of another
-/// functor.
+/// a row of another level by step t. `Move` is a class, because CUDA builds crash when a lambda without captures is
+/// part of another functor.
 template <class Real, class Move> void recurrent_levels(const std::string &label, Call<Real> call, const Move &move) {
   call.state_shape = {call.shape.Dv, (levels_of(call.shape.T) + 1) * call.shape.Dk};
   call.state = filled(call, call.shape.heads() * call.state_shape.size(), Real(0));
@@ -145,7 +146,7 @@ template <class Real, class Run> void by_levels_vjp(const BackwardCall<Real> &ba
   }
 }
 
-/// Descriptor fields that both layers share.
+/// Descriptor fields that both log-linear layers share.
 inline Variant levels_variant() {
   Variant v;
   v.family = "gated";

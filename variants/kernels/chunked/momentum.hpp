@@ -7,8 +7,9 @@
 
 namespace recollect::variants {
 
-/// Weights of writes within a chunk of steps 0 ... n - 1, with P(i,t) = eta_{i+1} ... eta_t. Without erasure, the write
-/// to the momentum C at step i has the weight g(i,t) = sum_{s=i..t} P(i,s) in S_t.
+/// Weights of writes within a chunk of steps 0 ... n - 1. The layer adds C_t = eta_t C_{t-1} + v_t k_t^T to S at every
+/// step. Let P(i,t) = eta_{i+1} ... eta_t. Without erasure, the write to the momentum C at step i has the weight g(i,t)
+/// = sum_{s=i..t} P(i,s) in S_t.
 template <class Real> struct Momentum {
   Array<Real> eta, from_start, to_end, left; // [B,H,T] eta_t, eta_0 g(0,t), g(t,n-1), P(t,n-1)
 };
@@ -38,7 +39,7 @@ template <class Real> Momentum<Real> momentum(const Call<Real> &call) {
   return m;
 }
 
-/// In a chunk that starts in S_0 and C_0, the residuals e_t = -S_{t-1} k_t satisfy
+/// In a chunk that starts in S_0 and C_0 (here the states before step 0), the residuals e_t = -S_{t-1} k_t satisfy
 ///
 ///   e_t + sum_{i<t} [k_t . k_i] e_i = -(S_0 k_t + eta_0 g(0,t-1) C_0 k_t + sum_{i<t} [k_t . k_i] g(i,t-1) v_i)
 ///   o_t = S_0 q_t + eta_0 g(0,t) C_0 q_t + sum_{i<=t} [q_t . k_i] (e_i + g(i,t) v_i)
@@ -60,7 +61,7 @@ template <class Number> struct MomentumAlgebra {
     Real *added; // [2F,V]
   };
   struct Phase {
-    Real *W, *G, *x; // W: [C,C] products with the keys; G: [C,C] W times g; x: [C,2F] or [C,V]
+    Real *W, *G, *x; // W: [C,C] inner products with keys; G: [C,C] W times g; x: [C,2F] or [C,V]
   };
 
   KOKKOS_FUNCTION size_t half() const { return size_t(arrays.Dk) * arrays.Dv; }

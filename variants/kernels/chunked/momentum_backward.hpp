@@ -227,9 +227,9 @@ private:
     const int F = forward.arrays.Dk, V = forward.arrays.Dv;
     tile::called::gemm(team, n, F, V, by, tile::rows(x, V), tile::transposed(state, V), Real(0), out, F);
   }
-  /// Computes d alpha by gate_gradient(). After step t, the write at step i is read with the weight g(i,t), which is a
-  /// sum over s = i ... t: what remains of the write at step s. Hence row s of G is the sum over all reads after steps
-  /// t >= s.
+  /// Computes d alpha by gate_gradient(). After step t, the write at step i is read with the weight g(i,t) =
+  /// sum_{s=i..t} P(i,s): step s adds to S the part P(i,s) of the write that the momentum still holds. Hence row s of G
+  /// is the sum over all reads after steps t >= s.
   RECOLLECT_IN_LINE void of_gates(const Team &team, const Chunk &c, const Real *after, const Real *C,
                                   const Reading &x) const {
     const Head<Real> h = forward.arrays.head(c.head);

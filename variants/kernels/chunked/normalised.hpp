@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Linear states whose outputs are weighted means. The state is S [V,F] and, as one more row, the running normaliser z
-// [F], whose value is always 1. Outputs are o_t = S_t q_t / (z_t . q_t).
+// [F], which is updated like a row of S with the value 1. Outputs are o_t = S_t q_t / (z_t . q_t).
 #pragma once
 #include "variants/kernels/chunked/gated_recurrence.hpp"
 #include "variants/kernels/common/arrays.hpp"

@@ -3,7 +3,8 @@
 // pass, then passes the gradient of the state from the last chunk to the first, and finally computes the gradients of
 // all chunks.
 //
-// Scratch per chunk, in Element<Op>: the states at its start and end, 2 V K; for delta rules 64 (64 + K + 2 V) more.
+// Scratch per chunk, in Element<Op>: the state at its start and the state's gradient at its end, 2 V K; for delta rules
+// 64 (64 + K + 2 V) more.
 #pragma once
 #include "variants/kernels/chunked/error_gradient.hpp"
 #include "variants/kernels/chunked/group_sums.hpp"

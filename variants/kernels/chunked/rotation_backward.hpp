@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of layers whose state rotates (rotation.hpp). Let q' be the features rotated by -Theta_t, Theta_t = theta_1
-// + ... + theta_t. Then d q = Re(e^{i Theta_t} d q'), and dTheta_t is minus the imaginary part of the same product,
-// times q. The angle theta_t rotates everything after step t relative to everything before it. Hence
+// Gradients of layers whose state rotates (rotation.hpp). Let q'_t be the query features q_t rotated by -Theta_t, with
+// Theta_t = theta_1 + ... + theta_t. Then dq_t = Re(e^{i Theta_t} dq'_t), and q_t contributes -q_t Im(e^{i Theta_t}
+// dq'_t) to dTheta_t. The same holds for keys. The angle theta_t rotates everything after step t relative to everything
+// before it. Hence
 //
 //   dtheta_1 = sum of Im(conj(S_0) dS_0),   dtheta_{t+1} = dtheta_t - dTheta_t
 //
@@ -12,7 +13,7 @@
 
 namespace recollect::variants {
 
-/// Rotates the final state's gradient back to the angles of the decayed sum. One state row per unit.
+/// Rotates the final state's gradient back to the angles of the decayed sum. One work unit of the launch takes one row.
 template <class Real> struct TurnGradientBack {
   Array<Real> state, end; // [B,H,rows,2F], [B,H,F,2]
   int F, rows;
@@ -23,7 +24,7 @@ template <class Real> struct TurnGradientBack {
   }
 };
 
-/// One channel of a head, from the first step to the last.
+/// Computes d_in and d_phase of one channel of a head, from the first step to the last.
 template <class Real, class Phase> struct TurnForth {
   Features<Real> in, d_turned, d_in;
   Array<Real> state, d_state, d_phase; // state, d_state: at the sequence's start; d_phase [B,H,T,F], empty: not wanted
