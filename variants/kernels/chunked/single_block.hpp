@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // gated_recurrence.hpp's sum for a short sequence without decays and without a given state (Call::stateless). A team
-// computes all pairs of steps of a head, and needs no state. The engine would pass one state from chunk to chunk, and
-// two states in the backward pass.
+// computes all pairs of steps of a head, and needs no state. The engine, in contrast, would pass one state from chunk
+// to chunk, and two states in the backward pass.
 //
-//   A_ti = scale q_t . k_i for i <= t,   w_t = sum_i A_ti normalised, else 1,   p_ti = A_ti / w_t
+//   A_ti = scale q_t . k_i for i <= t,   w_t = sum_i A_ti if normalised, else 1,   p_ti = A_ti / w_t
 //   o_t = sum_i p_ti v_i
-//   dp_ti = do_t . v_i,   dA_ti = (dp_ti - sum_j p_tj dp_tj) / w_t normalised, else dp_ti
+//   dp_ti = do_t . v_i,   dA_ti = (dp_ti - sum_j p_tj dp_tj) / w_t if normalised, else dp_ti
 //   dq_t = scale sum_i dA_ti k_i,   dk_i = scale sum_t dA_ti q_t,   dv_i = sum_t p_ti do_t
 #pragma once
 #include "harness/device/tile/transposed.hpp"
@@ -41,7 +41,7 @@ template <class Number> struct WholePairs {
   }
 };
 
-/// Computes the outputs of one head per unit.
+/// Computes the outputs. Each work unit of the launch takes one head.
 template <class Number> struct WholeSum : WholePairs<Number> {
   using Real = Number;
   using WholePairs<Real>::in, WholePairs<Real>::T, WholePairs<Real>::V, WholePairs<Real>::ld;
@@ -76,7 +76,7 @@ template <class Number> struct WholeSum : WholePairs<Number> {
   }
 };
 
-/// Computes dq, dk and dv of one head per unit.
+/// Computes dq, dk and dv. Each work unit of the launch takes one head.
 template <class Number> struct WholeSumGradient : WholePairs<Number> {
   using Real = Number;
   using WholePairs<Real>::in, WholePairs<Real>::T, WholePairs<Real>::V, WholePairs<Real>::ld;
@@ -125,7 +125,8 @@ private:
   }
 };
 
-/// Runs `Whole`. Returns false if the call has decays, strengths or sequences that are too long.
+/// Runs `whole`, a WholeSum or WholeSumGradient. Returns false if the call has a state, decays, strengths, a floor, or
+/// sequences that are too long.
 template <class Whole, class Real>
 bool run_whole(const std::string &label, const Call<Real> &call, const GatedRecurrence<Real> &in, const Whole &whole) {
   if (!call.stateless || in.alpha.extent(0) || in.lambda.extent(0) || in.strength.extent(0) || in.floor.extent(0))

@@ -21,7 +21,8 @@ namespace recollect::chunked {
 template <class Stored> struct Gradients {
   Inputs<Stored> in;
   const Stored *d_o = nullptr; // [B,H,T,Dv]
-  // [texts * H], in.state_stride apart. On entry the final state's gradient, on return the initial state's; null: 0.
+  // [texts * H] states, in.state_stride apart. On entry the final state's gradient, on return the initial state's;
+  // null: 0.
   float *d_state = nullptr;
   Stored *d_q = nullptr, *d_k = nullptr;                            // [B,key heads,T,Dk]
   Stored *d_v = nullptr;                                            // [B,H,T,Dv]
@@ -31,7 +32,7 @@ template <class Stored> struct Gradients {
   Stored *terms = nullptr;
   unsigned first_chunk = 0;
 };
-/// Gradients, with the arrays that its stages save, laid out as in problem.hpp.
+/// Gradients, and the arrays that the stages of the backward pass save, laid out as in problem.hpp.
 template <class Op, class Stored> struct Adjoint : Gradients<Stored> {
   const Element<Op> *states = nullptr, *inverse = nullptr, *W = nullptr, *E = nullptr; // from the forward pass
   Element<Op> *d_states = nullptr; // [V,K] dS at the chunk's end; null: not wanted

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Passes on 16-bit arrays by the kernels with static extents (problem.hpp), on CUDA, for Form::native. Chunks have 64
-// steps, whatever the call asks for.
+// Forward and backward passes on 16-bit arrays (Form::native), by the kernels with static extents (problem.hpp), on
+// CUDA. Chunks have 64 steps, whatever the call asks for.
 #pragma once
 #include "harness/device/device.hpp"
 #ifdef KOKKOS_ENABLE_CUDA
@@ -9,14 +9,15 @@
 namespace recollect::variants {
 
 /// Gates of a decayed sum or, if `erases`, of a delta rule over the call's q, k and v: float32, [B,H,T]. Lambda and the
-/// bonus, [B,H,T,Dk], cannot be combined with erasures and strengths. An empty gate is 1; an empty bonus is none.
+/// bonus, [B,H,T,Dk], cannot be combined with erasures and strengths. An empty array of a gate means 1; an empty bonus
+/// means that there is none.
 struct StoredRule {
   bool erases = false;
   Array<float> alpha = {}, erase = {}, write = {}, lambda = {}, bonus = {};
   float scale = 1;
 };
-/// Where to write the gates' gradients; an empty array is not computed. Gradients of q, k, v and the state go to the
-/// BackwardCall.
+/// Where to write the gates' gradients. The gradient of an empty array is not computed. Gradients of q, k, v and the
+/// state go to the BackwardCall.
 struct StoredGradient {
   Array<float> alpha = {}, erase = {}, write = {}, lambda = {}, bonus = {};
 };

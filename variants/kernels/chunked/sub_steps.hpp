@@ -61,7 +61,7 @@ template <class Real> Call<Real> in_single_steps(const Call<Real> &call, int ste
   fine.o = allocate(call, call.steps() * steps * call.shape.Dv);
   return fine;
 }
-/// The tokens' outputs, which are the outputs of their last sub-steps.
+/// Copies the outputs of the tokens' last sub-steps from `fine` to call.o.
 template <class Real> void read_last_steps(const Call<Real> &call, const Call<Real> &fine, int steps) {
   const Array<Real> o = call.o, all = fine.o;
   const int Dv = call.shape.Dv;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mamba-3's recurrence as a decayed sum (gated_recurrence.hpp) over twice as many steps. Step t first writes the
-// previous step's value with the key (1 - lambda_t) . k_{t-1}. Then the state decays and turns. Then step t writes its
-// own value with the key lambda_t . k_t, and reads. As in rotation.hpp, keys and queries are turned by Theta_t =
-// theta_1 + ... + theta_t, and the final state is turned back. The stored state is thus relative to the last step, so
+// previous step's value with the key diag(1 - lambda_t) k_{t-1}. Then the state decays and turns. Then step t writes
+// its own value with the key diag(lambda_t) k_t, and reads. As in rotation.hpp, keys and queries are turned by Theta_t
+// = theta_1 + ... + theta_t, and the final state is turned back. The stored state is thus relative to the last step, so
 // no angle is stored with it. A pair of channels (2 p, 2 p + 1) is a complex number; a last channel without a partner
 // does not turn.
 //
@@ -14,14 +14,14 @@
 namespace recollect::variants {
 
 template <class Real> KOKKOS_FUNCTION Complex<Real> conjugate(const Complex<Real> &z) { return {z.re, -z.im}; }
-/// a.re b.re + i a.im b.im: the product of real parts and of imaginary parts
+/// a.re b.re + i a.im b.im: real parts and imaginary parts are multiplied separately.
 template <class Real> KOKKOS_FUNCTION Complex<Real> by_parts(const Complex<Real> &a, const Complex<Real> &b) {
   return {a.re * b.re, a.im * b.im};
 }
 template <class Real> KOKKOS_FUNCTION Complex<Real> one_minus(const Complex<Real> &z) { return {1 - z.re, 1 - z.im}; }
 
-/// The pairs of channels of rows [Dk], and the angles by which steps turn them: beta_t (w_{2p} + w_{2p+1}), or 0
-/// without a w.
+/// The pairs of channels of rows [Dk], and the angles by which steps turn them: beta_t (w_{2p} + w_{2p+1}), or 0 if the
+/// call has no w.
 template <class Real> struct Pairs {
   HeadArrays<Real> arrays;
   bool turns;
@@ -40,7 +40,7 @@ template <class Real> struct Pairs {
   }
 };
 
-/// Keys and queries of both writes of every step, for one pair of channels, turned by the angles so far.
+/// Computes the keys and queries of both writes of every step, turned by the angles so far, for one pair of channels.
 template <class Real> struct TurnWrites {
   Pairs<Real> pairs;
   Array<Real> q, k, end; // [B,H,2T,Dk], [B,H,2T,Dk], [B,H,pairs,2] e^{i Theta_T}

@@ -5,8 +5,9 @@
 //
 //   dtheta_1 = sum of Im(S_0 conj(dS_0)) over rows,   dtheta_{t+1} = dtheta_t - dTheta_t
 //
-// where dTheta_t sums over the query of step t and both writes with k_t. The first line holds because turning at the
-// first step has the same effect as turning the state before it. S_0 includes the first write of P.
+// Here dTheta_t is the sum of the contributions of the query of step t and of both writes with k_t. The first line
+// holds because turning at the first step has the same effect as turning the state before it. S_0 includes the first
+// step's write of P.
 #pragma once
 #include "variants/kernels/chunked/trapezoid.hpp"
 
