@@ -6,8 +6,8 @@
 
 namespace recollect::variants {
 
-/// One unit handles one block of queries: it reads the keys, then calls finish(team, head, rows, sum, ld, peak, mass,
-/// stack).
+/// Each work unit of the launch handles one block of queries: it reads the keys, then calls finish(team, head, rows,
+/// sum, ld, peak, mass, stack).
 template <class Number, class Kernel, class Finish> struct Attend {
   using Real = Number;
   OnlineSoftmax<Real, Kernel> loop;

@@ -47,7 +47,7 @@ template <Kind kind> ChosenKernel<float> compiled(const FixedKernel<float, kind>
 template <class Kernel, class = void> constexpr bool is_costly = false;
 template <class Kernel> constexpr bool is_costly<Kernel, std::enable_if_t<Kernel::costly>> = true;
 
-/// Runs one unit of `body` per team (harness/device/launch.hpp).
+/// Runs body(unit, memory) for the work units of a launch (harness/device/launch.hpp), one team per work unit.
 template <class Body> struct OnTeams {
   static constexpr bool on_chip = true;
   static constexpr int threads = Body::threads, teams_at_once = Body::blocks_at_once;
@@ -67,7 +67,7 @@ template <class Body> void start(const std::string &label, const CallSettings &c
 
 template <class T> DeviceRows<T> device_rows(const Rows<T> &rows) { return {rows.data.data(), rows.count, rows.width}; }
 
-/// Rows converted to the operand type of the products, padded with zeros to whole 16-byte vectors.
+/// Converts rows to the operand type of the products, and pads them with zeros to whole 16-byte vectors.
 template <class E> struct ConvertRows {
   static constexpr int threads = 256, pack = 16 / sizeof(E), each = 4; // packs per thread
   Rows<float> from;

@@ -6,7 +6,8 @@
 
 namespace recollect::variants {
 
-/// (1 - exp(-b s)) / s for b, s >= 0, b where s = 0, without cancellation: 1 - exp(-x) = 2 tanh(x/2) / (1 + tanh(x/2)).
+/// (1 - exp(-b s)) / s for b, s >= 0, or b if s = 0. Cancellation is avoided by 1 - exp(-x) = 2 tanh(x/2) / (1 +
+/// tanh(x/2)).
 template <class Real> KOKKOS_FUNCTION Real exact_gain(Real b, Real s) {
   const Real x = b * s, half = math::tanh(x / 2), share = 2 * half / (1 + half);
   return x > 1 ? share / s : x > Real(1e-30) ? b * (share / x) : b * (1 - x / 2);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The binomial(D + p - 1, p) features whose inner product is a power: phi(x) . phi(y) = (x . y)^p. Each feature is a
-// product of p channels, times sqrt(p! / (m_1! ... m_D!)), where channel j occurs m_j times in the product.
+// The binomial(D + p - 1, p) features of vectors of D channels whose inner product is a power: phi(x) . phi(y) = (x .
+// y)^p. Each feature is a product of p channels, times sqrt(p! / (m_1! ... m_D!)), where channel j occurs m_j times in
+// the product.
 #pragma once
 #include "harness/device/math.hpp"
 #include <cmath>

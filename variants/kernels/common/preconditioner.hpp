@@ -32,7 +32,8 @@ template <class Real> struct Preconditioned {
   Array<Real> squares; // [B,H,T,Dk] A_t
 };
 
-/// Starts from A in row Dv of each head's state. If `advance`, the final A is written to this row.
+/// Computes p_t and A_t of all steps. Starts from A in row Dv of each head's state. If `advance`, the final A is
+/// written to this row.
 template <class Real> Preconditioned<Real> precondition(const Call<Real> &call, bool advance) {
   const Preconditioned<Real> out{allocate(call, call.k.extent(0)), allocate(call, call.k.extent(0))};
   const HeadArrays<Real> arrays(call);
@@ -55,7 +56,8 @@ template <class Real> Preconditioned<Real> precondition(const Call<Real> &call, 
 }
 
 /// Inputs: d_p, the gradient of the keys p, and the gradient of the final A, in row Dv of back.d.state. Adds the
-/// gradient of k to back.d.k, and writes the gradients of lambda and of the first A.
+/// gradient of k to back.d.k, and writes the gradients of lambda (to back.d.lambda) and of the first A (to the same
+/// row).
 template <class Real>
 void precondition_vjp(const BackwardCall<Real> &back, const Preconditioned<Real> &made, const Array<Real> &d_p) {
   const HeadArrays<Real> arrays(back.call);

@@ -40,7 +40,7 @@ template <class Number, class Step> struct StepsBack {
   KOKKOS_FUNCTION size_t states_size(int steps) const { return size_t(steps + 1) * arrays.state_size; }
   KOKKOS_FUNCTION size_t buffer_size() const { return step.scratch(); }
 
-  /// Writes to `states` the state before step `begin`, which is `start`, and the state after each step up to `end`.
+  /// Writes to `states` the state `start` before step `begin`, and the states after steps begin ... end - 1.
   KOKKOS_FUNCTION void replay(const Team &team, const Head<Real> &h, int begin, int end, const Real *start,
                               Real *states, Real *buffer) const {
     const size_t n = arrays.state_size;

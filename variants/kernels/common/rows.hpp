@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The recurrent form of every layer whose state rows do not mix: each row of S [Dv,Dk] follows its own recurrence over
-// t, without a barrier. A variant supplies step(head, t, i, s), which updates row s of S with v_t[i] and returns
-// o_t[i].
+// t, without a barrier. A variant supplies step(head, t, i, s), which updates row i of S, at `s`, with v_t[i] and
+// returns o_t[i].
 //
 // On a GPU a team computes 32 rows, one per thread, and keeps them in scratch memory for the whole sequence. So the
 // state is read from device memory once, with coalesced accesses, instead of at every step with a stride.

@@ -11,8 +11,8 @@
 namespace recollect::variants {
 
 /// An adjoint algebra (engine.hpp) whose chunks are segments. `State` supplies the summary type and state_passing().
-/// pass(team, head, chunk, do of the head, summary) writes the summary of a segment. pass.carry(head, chunk, do of the
-/// head, i, row i of dS) takes one row back through a segment, with the same operations as Step
+/// pass(team, head, chunk, d_o, summary) writes the summary of a segment, where d_o is the output gradient of the head.
+/// pass.carry(head, chunk, d_o, i, row) takes row i of dS back through a segment, with the same operations as Step
 /// (recurrent_backward.hpp).
 template <class State, class Pass, class Step> struct SegmentAdjoint : State {
   using Real = typename State::Real;
@@ -79,7 +79,7 @@ private:
   }
 };
 
-/// Segments have call.chunk steps, like the segments whose states are in `starts`.
+/// Runs the backward pass in segments of call.chunk steps. `starts` has the states at the starts of these segments.
 template <class State, class Pass, class Step, class Real>
 void segments_vjp(const std::string &label, const Call<Real> &call, const BackwardCall<Real> &back, const State &state,
                   const Pass &pass, const Step &step, const ChunkStates<Real> &starts) {

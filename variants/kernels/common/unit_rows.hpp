@@ -91,7 +91,7 @@ Array<Real> over_lengths(const Call<Real> &call, const UnitRows<Real> &unit, con
   return out;
 }
 
-/// Writes the gradients of the lengths and, unless the array is empty, of the numerators.
+/// Writes the gradients of the lengths and, unless d_numerators is empty, of the numerators.
 template <class Real>
 void over_lengths_vjp(const UnitRows<Real> &unit, const Array<Real> &quotients, const Array<Real> &d_quotients,
                       const Array<Real> &d_length, const Array<Real> &d_numerators) {

@@ -9,8 +9,8 @@ namespace recollect::variants {
 
 constexpr double no_weights = -1e30; // z before the first step: e^z is 0
 
-/// The equivalent call of gated slot attention. The first z is row Dv + Dk of each head's state; if `advance`, the last
-/// z is written to this row.
+/// Returns the equivalent call of gated slot attention: its lambda is lambda_t, its w is 1 - lambda_t. The first z is
+/// row Dv + Dk of each head's state; if `advance`, the last z is written to this row.
 template <class Real> Call<Real> gated_by_means(const Call<Real> &call, bool advance) {
   Call<Real> out = call;
   out.lambda = allocate(call, call.w.extent(0)), out.w = allocate(call, call.w.extent(0));

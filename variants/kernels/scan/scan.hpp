@@ -31,8 +31,8 @@ template <class Number> struct ScanState {
   }
 };
 
-/// Rule supplies at(head, t, i), which describes row i of the state at step t by its members decay(j), write(j) and
-/// read(j) for column j.
+/// Rule supplies at(head, t, i). The object that it returns describes row i of the state at step t: its members
+/// decay(j), write(j) and read(j) are the coefficients of column j.
 template <class Number, class Rule> struct ScanAlgebra : ScanState<Number> {
   using Real = Number;
   using State = ScanState<Real>;
@@ -178,8 +178,9 @@ template <class Number, class Rule> struct ScanAlgebra : ScanState<Number> {
 
 private:
   static constexpr int patch_rows = 4, patch_columns = 2; // the patch of the state in a GPU thread's registers
-  /// Calls body(first row, first column, side) for patches of the state. A row of threads shares a patch: its rows are
-  /// i, i + 1 ..., and of its columns each thread takes j, j + side ... Adjacent patches are processed in order.
+  /// Calls body(i, j, side) for patches of the state, in each thread of the row of `side` threads that shares a patch.
+  /// The patch has the rows i, i + 1 ...; the thread takes its columns j, j + side ... Patches of the same rows are
+  /// processed in order of their columns.
   template <class Body> KOKKOS_FUNCTION void each_patch(const Team &team, const Body &body) const {
     const int F = columns;
     each_row(team, (arrays.Dv - 1) / patch_rows + 1, [=](int i, int first, int side) {
@@ -189,7 +190,7 @@ private:
 
   static constexpr int bundle = on_host ? State::grain : 1; // rows of one column per thread at a time
 
-  /// Calls f(row, count) for bundles of rows.
+  /// Calls body(i, count) for bundles of `count` rows from row i on.
   template <class Body> KOKKOS_FUNCTION void each_bundle(const Team &team, const Body &body) const {
     each(team, (rows - 1) / bundle + 1, [=, *this](int unit) {
       const int i = unit * bundle, left = rows - i;

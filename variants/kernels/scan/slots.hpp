@@ -110,9 +110,9 @@ template <class Real> void slots_chunked(const std::string &label, const Call<Re
   copy_keys(call.shape, call.state, keys.state, true);
 }
 
-/// One step, with dp_t the gradient of the logits: dK_t += scale dp_t q_t^T, dq_t = scale K_t^T dp_t, dk_t = dK_t^T w_t
-/// and dw_t = dK_t k_t. Element r of d lambda_t is the inner product of row r of dK_t and row r of K_{t-1}. Then
-/// dK_{t-1} = diag(lambda_t) dK_t.
+/// One step of the backward pass. With l_t = scale K_t q_t the logits: dK_t += scale dl_t q_t^T, dq_t = scale K_t^T
+/// dl_t, dk_t = dK_t^T w_t and dw_t = dK_t k_t. Element r of d lambda_t is the inner product of row r of dK_t and row r
+/// of K_{t-1}. Then dK_{t-1} = diag(lambda_t) dK_t.
 template <class Real> struct SlotsBack {
   int D;
   Real scale;
@@ -140,7 +140,7 @@ template <class Real> struct SlotsBack {
     });
   }
 };
-/// Gradient of the logits, from p and dp.
+/// Replaces dp by the gradient of the logits, given p.
 template <class Real> struct SoftmaxRowsBack {
   int slots;
   Array<Real> p, d_p;
