@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradients of attention.hpp's layers, by blocks of queries and keys and in memory linear in T (after Dao et al. 2022,
 // arXiv:2205.14135, Appendix B): weights are recomputed from each query's normaliser, which the forward pass saves.
-// With p and dz of block_gradient.hpp,
+// With the weights p and the gradients dz of the products q_t . k_i (block_gradient.hpp),
 //
 //   dq_t = sum_i dz_ti k_i,   dk_i = sum_t dz_ti q_t,   dv_i = sum_t p_ti do_t
 //
@@ -16,7 +16,7 @@
 
 namespace recollect::variants {
 
-/// Finish of the forward loop (attention.hpp): saves each query's softmax statistics.
+/// A `finish` for attend() (attention.hpp): saves each query's softmax statistics.
 template <class Real> struct LeaveFacts {
   QueryFacts<Real> facts;
   Rows<Real> d_o;
@@ -41,8 +41,8 @@ template <class Real> struct LeaveFacts {
   }
 };
 
-/// One unit handles either one block of queries, with a loop over keys (dq), or one block of keys, with a loop over
-/// queries (dk and dv).
+/// A work unit of the launch handles either one block of queries, with a loop over keys (dq), or one block of keys,
+/// with a loop over queries (dk and dv).
 template <class Number, class Kernel, bool of_queries, class Gates = NoGates> struct SideGradient {
   using Real = Number;
   BlockGradient<Real, Kernel> block;
@@ -106,15 +106,15 @@ private:
   }
 };
 
-/// Runs the gradient of every block of every head, one unit per block.
+/// Runs the gradient of every block of every head, one block per work unit.
 template <class Real, class Gradient>
 void run_blocks(const std::string &label, const Call<Real> &call, const Gradient &gradient) {
   run<Real>({label, call.shape.heads() * gradient.blocks(), 256, call.math}, *call.arena, gradient.scratch(), gradient);
 }
 
 #ifdef __CUDACC__
-/// dq, dk and dv on tensor cores, if attention_cuda.hpp has a kernel for these widths. Computes the queries' softmax
-/// statistics first if they are missing.
+/// Computes dq, dk and dv on tensor cores. Returns false if attention_cuda.hpp has no kernel for these widths. Computes
+/// the queries' softmax statistics first if they are missing.
 template <class Kernel>
 bool gradients_on_fragments(const std::string &label, const Call<float> &call,
                             const BlockGradient<float, Kernel> &block, const Rows<float> &dq, const Rows<float> &dk,

@@ -13,7 +13,8 @@ namespace recollect::variants::attention {
 /// sums of more rows in registers.
 template <int Dk, int Dv> constexpr bool keys_with_values = Dk <= 96 && Dv <= 96;
 
-/// Tuning::keys is the number of other rows (keys for queries, queries for keys) that are loaded together.
+/// Here Tuning::keys is the number of rows that are loaded together: rows of keys if the gradient is dq, else rows of
+/// queries.
 template <class Op, int Dk, int Dv, Of of> constexpr Tuning backward_tuning() {
   constexpr int D = Dk > Dv ? Dk : Dv;
   if (fragments::is_narrow<Op>) {

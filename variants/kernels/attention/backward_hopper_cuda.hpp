@@ -85,7 +85,7 @@ private:
   /// Step n uses the tiles n % stages. `full` signals that they have arrived, `read` that they may be overwritten.
   struct Tiles {
     Element own_k[rows * Dk], own_v[rows * Dv], k[stages][others * Dk], v[stages][others * Dv];
-    float normaliser[stages][others], read_out[stages][others]; // statistics of the columns, if queries
+    float normaliser[stages][others], read_out[stages][others]; // statistics of the columns, if these are queries
     warpgroup::Barrier own_full, full[stages], read[stages];
   };
 

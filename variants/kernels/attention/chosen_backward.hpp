@@ -28,7 +28,7 @@ template <class Number, class Kernel> struct ChosenPairs {
   }
 };
 
-/// One query of every head: its blocks, its softmax statistics and dq.
+/// Finds the blocks of one query of a head, and computes the query's softmax statistics and dq.
 template <class Real, class Kernel> struct ChoosingQuery {
   ChosenPairs<Real, Kernel> pairs;
   Rows<Real> dq;
@@ -59,7 +59,7 @@ template <class Real, class Kernel> struct ChoosingQuery {
   }
 };
 
-/// dk and dv of one block of keys per unit; threads that share a row take one key.
+/// Computes dk and dv. Each work unit of the launch takes one block of keys; the threads that share a row take one key.
 template <class Number, class Kernel> struct ChosenKeys {
   using Real = Number;
   ChosenPairs<Real, Kernel> pairs;

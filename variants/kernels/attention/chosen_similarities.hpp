@@ -42,7 +42,7 @@ template <class Real, class Visit> void with_erase(const Call<Real> &call, const
   });
 }
 
-/// u [heads,T,Dv]
+/// Returns the rows u_t of the first sum, [heads,T,Dv].
 template <class Real> Array<Real> written(const std::string &label, const Call<Real> &call, Inverse inverse) {
   const Array<Real> u = empty_u(call);
   const Call<Real> erase = shares_lookups(call.params) ? whole_steps(call) : call;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of delta_former.hpp's two sums. Let p_ti = kappa1(k_i, w_t), du_i the gradient of u_i from the outputs o_t
-// alone, and e_i the total gradient of u_i, also from later u_t. Then
+// Gradients of delta_former.hpp's two sums. Let p_ti = kappa1(k_i, w_t). Let du_i be the part of the gradient of u_i
+// that comes from the outputs o_t, and e_i the whole gradient, which includes the part from later u_t. Then
 //
 //   e_i = du_i - sum_{t>i} p_ti beta_t e_t,   dv_t = alpha_t e_t,   dalpha_t = v_t . e_t,   dbeta_t = -e_t . overlap_t
 //
@@ -126,7 +126,7 @@ Rows<Real> solve_back(const std::string &label, const Call<Real> &call, const Ke
   return asked;
 }
 
-/// Gradients of v and alpha, one step per unit.
+/// Computes the gradients of v and alpha. Each work unit of the launch takes one step.
 template <class Real> struct WriteGradients {
   int V;
   Array<Real> v, alpha, e;
@@ -143,8 +143,8 @@ void write_gradients(const std::string &label, const BackwardCall<Real> &back, c
                 WriteGradients<Real>{back.call.shape.Dv, back.call.v, back.call.alpha, e, back.d.v, back.d.alpha});
 }
 
-/// Gradient of beta and, if kappa1 is a softmax, read_t = -beta_t e_t . overlap_t, a statistic of QueryFacts; one step
-/// per unit.
+/// Computes the gradient of beta and, if kappa1 is a softmax, read_t = -beta_t e_t . overlap_t, a statistic of
+/// QueryFacts. Each work unit of the launch takes one step.
 template <class Real> struct EraseGradients {
   int V;
   Array<Real> e, asked, overlap;
