@@ -12,8 +12,8 @@ constexpr int most_lookups = Grouped<double, AnyKernel<double>>::most;
 inline std::string weight_name(int j) { return "a" + std::to_string(j + 1); }
 inline bool shares_lookups(const Params &params) { return params.text("lookups") == "shared"; }
 
-/// The lookups of a group. Their weights are the parameters a1, a2 ... A weight that is not given is taken from the
-/// best fit to z on {-1, 0, 1, 2} (000 E.2).
+/// The sum of lookups sum_j a_j kappa1(j z), j = 1 ... groups. The weights are the parameters a1, a2 ... A weight that
+/// is not given is taken from the best fit of the sum to z at the points -1, 0, 1 and 2 (000 E.2).
 template <class Real, class Kernel> Grouped<Real, Kernel> grouped(const Call<Real> &call, const Kernel &kernel) {
   const int groups = call.params.integer("groups");
   if (groups == 1) return {kernel, 1, {1}};

@@ -87,9 +87,9 @@ template <int tiles, int N> __device__ __forceinline__ bool is_finite(const Sum 
   return zero == 0;
 }
 
-/// Sets `head` to the unit's head, and returns the number of the unit's block in that head. Units are ordered by groups
-/// of heads, so few that their keys fit in the cache together. In a group, the first block of every head comes first,
-/// then the second block of every head, and so on.
+/// Returns the block of queries, counted in its head, that a work unit of the launch computes, and sets `head` to this
+/// head. Work units are ordered by groups of heads, so few that their keys fit in the cache together. In a group, the
+/// first block of every head comes first, then the second block of every head, and so on.
 __device__ __forceinline__ int block_of(size_t unit, int heads, int blocks, size_t &head) {
   constexpr int together = 1024; // units of a group: a few for every multiprocessor
   const int most = max(1, together / blocks);

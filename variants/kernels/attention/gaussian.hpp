@@ -5,7 +5,7 @@
 //   kappa(q, k) ~ kappa(q, L) G^{-1} kappa(L, k) = f(q) . f(k),   G = kappa(L, L) + ridge I
 //   f(x) = R^{-1} kappa(L, x),   R R^T = G
 //
-// so that m landmarks make it linear attention over m features.
+// where L are m landmarks. The attention thus becomes linear attention over m features.
 #pragma once
 #include "variants/kernels/attention/attention.hpp"
 #include "variants/kernels/common/arrays.hpp"

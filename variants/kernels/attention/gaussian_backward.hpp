@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of the exact Gaussian kernel. With dz_ti = 2 p_ti dp_ti / bandwidth, the inner product and the two squared
-// lengths contribute:
+// Gradients of the exact Gaussian kernel. Let p_ti be the kernel's value, dp_ti = do_t . v_i and dz_ti = 2 p_ti dp_ti /
+// bandwidth. The terms q_t . k_i, |q_t|^2 and |k_i|^2 of the exponent contribute:
 //
 //   dq_t = sum_i dz_ti k_i - (sum_i dz_ti) q_t,   dk_i = sum_t dz_ti q_t - (sum_t dz_ti) k_i
 //

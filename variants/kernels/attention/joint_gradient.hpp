@@ -12,12 +12,12 @@
 
 namespace recollect::variants {
 
-/// Heads are shared by several units until there are at least this many, so that all threads of a CPU finish at nearly
-/// the same time.
+/// Least number of work units of the launch. If there are fewer heads, several work units share a head, so that all
+/// threads of a CPU finish at nearly the same time.
 constexpr size_t enough_units = 16;
 
-/// Each unit takes a share of a head's blocks of queries. Where weights are normalised, the kernel's slope must be the
-/// same for all pairs (`steady`).
+/// Each work unit takes a share of a head's blocks of queries. Where weights are normalised, the kernel's slope must be
+/// the same for all pairs (`steady`).
 template <class Number, class Kernel, class Gates> struct JointGradient {
   using Real = Number;
   BlockGradient<Real, Kernel> block;

@@ -46,7 +46,7 @@ template <class Real> struct Columns {
   }
 };
 
-/// Transposes one block of rows per unit.
+/// Transposes the rows. Each work unit of the launch takes one block.
 template <class Number> struct LayColumns {
   using Real = Number;
   Rows<Real> from;
@@ -99,7 +99,7 @@ template <class Real, class Value> KOKKOS_FUNCTION Real row_max(int n, int lane,
   constexpr int bundle = on_host ? 64 / sizeof(Real) : 1;
   const auto larger = [](Real a, Real b) { return a > b ? a : b; };
   Real best[bundle];
-  // value(0) may belong to another thread.
+  // The maximum starts from max's identity, not from value(0), which may belong to another thread.
   for (int l = 0; l < bundle; ++l) best[l] = Kokkos::reduction_identity<Real>::max();
   int j = lane * bundle;
   for (; j + bundle <= n; j += lanes * bundle)

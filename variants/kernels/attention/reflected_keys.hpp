@@ -12,7 +12,8 @@
 
 namespace recollect::variants {
 
-/// One head, chunk after chunk. Work: keys [T,Dk], logits [C,T], reads and Y [C,Dk], A, U and Q W^T [C,C].
+/// Computes one head, chunk after chunk. Scratch: keys [T,Dk], logits [C,T], reads and Y [C,Dk], A, U and R = Q W^T
+/// [C,C].
 template <class Real> struct ReflectedKeys {
   Real scale;
   KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h) const {

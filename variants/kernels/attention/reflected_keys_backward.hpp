@@ -76,7 +76,7 @@ template <class Real> struct ReflectedKeysBack {
   }
 
 private:
-  /// Computes key i at every later step, its logits, w_t . x_{t-1}, and do_t . v_i.
+  /// For every t >= i, computes x_t of key i, its logit z_t, along_t = w_t . x_{t-1} (t > i), and value_t = do_t . v_i.
   KOKKOS_FUNCTION void follow(const Team &team, const Head<Real> &h, int i, Real *x, Real *along, Real *z,
                               Real *value) const {
     const int D = h.Dk, V = h.Dv;

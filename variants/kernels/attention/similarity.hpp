@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The similarities of 000 Table 1 and §2.2.1 as kernels for attention.hpp. They depend on z = scale x.y only.
+// The similarities of 000 Table 1 and §2.2.1 as kernels for attention.hpp. They depend only on z = scale x . y, for a
+// query x and a key y.
 #pragma once
 #include "harness/device/device.hpp"
 

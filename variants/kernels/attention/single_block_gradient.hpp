@@ -6,7 +6,7 @@
 
 namespace recollect::variants {
 
-/// dq, dk and dv of one head per unit.
+/// Computes dq, dk and dv. Each work unit of the launch takes one head.
 template <class Number, class Kernel, class Gates> struct WholeGradient {
   using Real = Number;
   BlockGradient<Real, Kernel> block; // the whole head is one block
@@ -68,8 +68,8 @@ private:
 };
 
 #ifdef KOKKOS_ENABLE_CUDA
-/// Computes all gradients if sequences are so short that two such teams fit on a multiprocessor; returns whether it
-/// did.
+/// Computes all gradients if sequences are so short that a multiprocessor holds the scratch of two heads at once.
+/// Returns whether it did.
 template <class Real, class Kernel, class Gates>
 bool single_block_gradient(const std::string &label, const Call<Real> &call, BlockGradient<Real, Kernel> block,
                            const Rows<Real> &dq, const Rows<Real> &dk, const Rows<Real> &dv, const Gates &gates) {
