@@ -3,7 +3,7 @@
 // and values, times a gate. The layer's output is the sum of the branches. A branch has a `Set`, which says which rows
 // its queries read (a step is an index into [heads,T]):
 //   each(step, f)     calls f(row) for every row that the query at this step of a head reads
-//   reads(step, row)  whether that query reads the row, for a query among readers(row)
+//  reads(step, row)  whether the query at this step reads the row, for a step among readers(row)
 //   readers(row)      a range of steps that contains all queries that read the row
 // Kernels are functors, because nvcc lost captured pointers of lambdas in headers that several files include.
 #pragma once
@@ -123,7 +123,7 @@ KOKKOS_FUNCTION void add_read(const Team &team, const Head<Real> &h, int t, cons
   team.barrier();
 }
 
-/// Writes the gate's gradient, and adds the branch's contribution to dq.
+/// For the query at one step: writes the gate's gradient, and adds the branch's contribution to dq.
 template <class Real, class Set> struct BranchQueries {
   Branch<Real, Set> branch;
   Rows<Real> d_o, dq;
@@ -142,7 +142,7 @@ template <class Real, class Set> struct BranchQueries {
     });
   }
 };
-/// dk and dv of one row.
+/// Computes dk and dv of one row.
 template <class Real, class Set> struct BranchKeys {
   Branch<Real, Set> branch;
   Rows<Real> d_o, dk, dv;

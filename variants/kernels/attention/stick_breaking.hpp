@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stick-breaking attention (stick_breaking.cpp). The output of query t is the last moving average a_i = a_{i-1} + s_i
-// (v_i - a_{i-1}) over the keys i that the query sees, oldest first, with s_i = sigmoid(z_i) and z_i the logit of key
-// i. So v_i has the weight w_i = s_i (1 - s_{i+1}) (1 - s_{i+2}) ..., and the gradient of z_i is dz_i = w_i (1 - s_i)
-// do_t . (v_i - a_{i-1}).
+// Stick-breaking attention (stick_breaking.cpp). Let z_i be the logit of key i, and s_i = sigmoid(z_i). Query t takes
+// the keys i that it sees, oldest first, and computes the moving average a_i = a_{i-1} + s_i (v_i - a_{i-1}); the last
+// average is its output. So v_i has the weight w_i = s_i (1 - s_{i+1}) (1 - s_{i+2}) ..., and the gradient of z_i is
+// dz_i = w_i (1 - s_i) do_t . (v_i - a_{i-1}).
 #pragma once
 #include "variants/kernels/attention/attention.hpp"
 
 namespace recollect::variants {
 
-/// One head, query after query. Scratch: s_i [T].
+/// Computes one head, query after query. Scratch: s_i [T].
 template <class Real> struct SticksOneByOne {
   Real scale, threshold;
   int own; // query t sees t + own keys
@@ -29,7 +29,7 @@ template <class Real> struct SticksOneByOne {
   }
 };
 
-/// One head, in chunks of C queries. If d_o is given, computes gradients instead of outputs. Scratch: logits, then
+/// Computes one head, in chunks of C queries: its outputs or, if d_o is given, its gradients. Scratch: logits, then
 /// weights [C,T]; if d_o is given, also do . v, then the gradients of q . k [C,T].
 template <class Real> struct SticksByChunks {
   SticksOneByOne<Real> layer;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of attention in the registers of a warp. Shared by the backward kernels, which differ in how they multiply
-// (backward_cuda.hpp, backward_hopper_cuda.hpp). The method follows Dao et al. 2022, arXiv:2205.14135, Appendix B. It
-// needs two saved numbers per query: m_t, the log of the softmax denominator, and read_t = do_t . o_t.
+// Gradients of attention in the registers of a warp. The backward kernels share this code, and differ in how they
+// multiply (backward_cuda.hpp, backward_hopper_cuda.hpp). The method follows Dao et al. 2022, arXiv:2205.14135,
+// Appendix B. It needs two saved numbers per query: m_t, the log of the softmax denominator, and read_t = do_t . o_t.
 //
 //   z_ti = q_t . k_i,   dp_ti = do_t . v_i
 //   p_ti = exp(l_ti - m_t),  dz_ti = slope_ti p_ti (dp_ti - read_t)     if weights are normalised; l_ti is the logit
@@ -44,8 +44,8 @@ struct WarpGradient {
   __host__ __device__ size_t units() const { return size_t(own_heads()) * blocks(); }
 
 protected:
-  /// The head and the first row of a unit. `begin` is the first other row that forms a visible pair with a row of the
-  /// unit. If the unit's rows are keys, the other rows are the queries of `group` heads.
+  /// The head and the first of the rows that a work unit of the launch owns. `begin` is the first other row that forms
+  /// a visible pair with one of these rows. If these rows are keys, the other rows are the queries of `group` heads.
   struct Block {
     size_t head;
     // per_head, count: numbers of steps of `others` rows, for one head of the other rows and for all of their heads.
@@ -76,7 +76,7 @@ protected:
     if (!kernel.normalised() || t >= q.count) return make_float2(0, 0);
     return make_float2(saved.normaliser[head * q.count + t] * log2_e, saved.read[head * q.count + t]);
   }
-  /// The statistics of the queries that a lane's rows belong to, if rows are queries.
+  /// The statistics of the queries in a lane's rows, if the warp's rows are queries.
   struct RowStatistics {
     float normaliser[tiles][2], read[tiles][2];
     __device__ __forceinline__ RowStatistics(const WarpGradient &self, size_t head, int first) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Online softmax of attention logits in the registers of a warp. Shared by the forward kernels, which differ in how
+// Online softmax of attention logits in the registers of a warp. The forward kernels share this code, and differ in how
 // they multiply (forward_cuda.hpp, forward_hopper_cuda.hpp).
 //
 //   z(t,i) = q_t . k_i,   p(t,i) = kernel(head, t, i, z), 0 where query t does not see key i
@@ -138,7 +138,7 @@ protected:
       }
   }
 
-  /// Scalar fallback: the warp's sums, query by query and key by key.
+  /// Computes the warp's sums again, query by query and key by key.
   __device__ __forceinline__ void scalar_fallback(size_t head, int first, Sums &sums) const {
     const int lane = threadIdx.x % 32;
     const float sign = is_negative() ? -1.0f : 1.0f, scale = fabsf(exponent_scale(kernel));
@@ -193,7 +193,7 @@ protected:
   }
 };
 
-/// Writes the outputs [heads, queries, Dv] and, if asked for, the logs of the softmax denominators.
+/// Writes the outputs [heads, queries, Dv] and, unless `normaliser` is null, the logs of the softmax denominators.
 template <class T> struct WriteOutput {
   DeviceRows<T> o;
   float *normaliser = nullptr; // [heads, queries]

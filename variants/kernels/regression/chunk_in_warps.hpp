@@ -153,8 +153,8 @@ struct ChunkInWarps {
             make_float4(x[0], y[0], x[1], y[1]);
       }
   }
-  /// Whether all results of the warp are finite. If some are not, the cause may be 0 times Inf: the masked weight of a
-  /// later step times an infinite value of this step.
+  /// Whether all results of the warp are finite. If some are not, the cause may be 0 times Inf: a later step has weight
+  /// 0, but its value may be infinite.
   __device__ __forceinline__ static bool finite(const Results (&sum)[blocks]) {
     float sign = 0; // NaN if any is not finite
 #pragma unroll

@@ -26,7 +26,8 @@ template <class Real> struct ConjugateGradients {
     H = tile::buffer(s, F, F);
   }
 
-  /// X [n,F] and d, r, y have rows ld apart; W [n,n] is scratch. The caller places barriers before and after.
+  /// Solves (H_t + ridge I) x_t = q_t for the n steps of `p`, and writes the rows x_t to X [n,F]. Rows of X, d, r and y
+  /// are `ld` apart; W [n,n] is scratch. The caller places barriers before and after.
   RECOLLECT_IN_LINE void solve(const Team &team, const Prefixes<Real> &p, Real *X, std::ptrdiff_t ld, Real *W,
                                std::ptrdiff_t ldw) const {
     const ConjugateGradients s = *this;

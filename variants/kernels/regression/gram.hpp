@@ -62,7 +62,8 @@ inline double most_condition(const Sequence &s, const Gram &gram, size_t head) {
   return most;
 }
 
-/// Variant::worst_condition for these matrices.
+/// Variant::worst_condition for these matrices, of which only those of steps 0, 1, 3, 7 ... and of the last step are
+/// examined.
 inline Conditioned gram_condition(const Sequence &s, const Gram &gram, double least) {
   Conditioned worst;
   for (size_t head = 0; head < s.shape.heads(); ++head) {

@@ -103,7 +103,7 @@ template <class Number, Inverse kind> struct InverseInRegisters {
 
 #ifdef __CUDA_ARCH__
 private:
-  /// The thread's elements of u and x, and alpha, of the prefetched steps.
+  /// What a thread fetches for some steps: elements of u and x, and one alpha.
   struct Rows {
     Real x[fetched], alpha;
   };
@@ -137,7 +137,7 @@ private:
     for (int j = 0; j < own; ++j) sum[j % 4] = fma(a[j], b[j], sum[j % 4]);
     return sum[0] + sum[1] + (sum[2] + sum[3]);
   }
-  /// A / noise, because 1 / noise might overflow.
+  /// Divides A by noise: multiplies by 1 / noise, unless that overflows.
   __device__ static void grow(Real noise, Real (&A)[own]) {
     const Real by = 1 / noise;
     const bool within = isfinite(by);

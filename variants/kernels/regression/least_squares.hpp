@@ -2,8 +2,8 @@
 // Recursive least squares with geometric forgetting (003 Vignettes 1 and 2): the state is the solution S and the
 // inverse Gram matrix P, started at S = 0, P = I / ridge.
 //
-//   z = P_{t-1} k_t,  d = alpha_t + k_t . z,   S_t = S_{t-1} + (v_t - S_{t-1} k_t) z^T / d,   P_t = (P_{t-1} - z z^T /
-//   d) / alpha_t
+//   z = P_{t-1} k_t,   d = alpha_t + k_t . z
+//   S_t = S_{t-1} + (v_t - S_{t-1} k_t) z^T / d,   P_t = (P_{t-1} - z z^T / d) / alpha_t
 #pragma once
 #include "harness/device/device.hpp"
 #include <vector>

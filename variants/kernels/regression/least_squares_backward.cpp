@@ -29,7 +29,8 @@ template <class Real> struct Solution {
   }
 };
 
-/// Where to write the gradients of one head; pointers to its first step. alpha is null if the layer does not forget.
+/// The output gradient `o` of one head, and where to write the head's other gradients; all point to its first step.
+/// alpha is null if the layer does not forget.
 template <class Real> struct StepGradients {
   const Real *o;
   Real *q, *k, *v, *alpha;
@@ -211,7 +212,7 @@ template <class Real> struct LeastSquaresBack {
       }
       for (; b > 0; --b) {
         const int begin = first + int(begins[b - 1]);
-        if (begin != last) { // the states of the last segment are still in memory
+        if (begin != last) { // the results of the last block are still in memory
           const Solution<Real> again = within(b + 1);
           again.copy(team, within(b - 1));
           team.barrier();

@@ -23,7 +23,7 @@
 
 namespace recollect::variants {
 
-/// Gradients of least_squares_chunked(back.call): writes back.d.q, k, v, state and, where it forgets, alpha.
+/// Gradients of least_squares_chunked(back.call): writes the arrays q, k, v, state and, if `forgets`, alpha of back.d.
 template <class Real> void least_squares_vjp(const std::string &label, const BackwardCall<Real> &back, bool forgets);
 
 } // namespace recollect::variants
