@@ -55,8 +55,9 @@ template <class Real> struct LeastSquaresBlock {
   }
 };
 
-/// Computes D[t] of at most `most` steps, of which `alpha` points at the first. Returns the number of these steps;
-/// RankOneBlock may end the block earlier. If alpha is null, D is 1. The caller places barriers before and after.
+/// Computes D[t] of at most `most` steps, where alpha[0] belongs to the first, until D is below 1/16. If alpha is null,
+/// D is 1. Returns the number of steps; RankOneBlock may end the block earlier. The caller places barriers before and
+/// after.
 template <class Real> KOKKOS_FUNCTION int block_products(const Team &team, const Real *alpha, int most, Real *D) {
   int steps = 0;
   for (Real product = 1; steps < most && product >= Real(1) / 16; ++steps)

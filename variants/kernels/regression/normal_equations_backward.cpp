@@ -6,7 +6,7 @@
 
 namespace recollect::variants {
 
-/// Computes x_t and y_t of all steps, the solutions of the systems with matrix H_t + ridge I.
+/// Solves the systems with matrix H_t + ridge I for all steps: x_t for the right-hand side q_t, and y_t for r_t.
 template <class Number> struct PrefixSolutions : GatedRecurrenceAlgebra<Number> {
   using Real = Number;
   using Base = GatedRecurrenceAlgebra<Real>;
@@ -51,7 +51,7 @@ template <class Real> struct SideBySide {
     for (int j = 0; j < B; ++j) out(row * (A + B) + A + j) = factor * b(row * B + j);
   }
 };
-/// a = the first A columns of each row of `both`; b = (or +=) the further columns.
+/// a = the first A columns of each row of `both`; b += the further columns.
 template <class Real> struct Apart {
   int A, B;
   Array<Real> both, a, b;

@@ -31,7 +31,8 @@ template <class Real> struct Factorisations {
   KOKKOS_FUNCTION void place(Stack<Real> &s, int, int F, int) {
     H = s.take(size_t(F) * F), work = s.take(tile::prefix_work<Real>(F));
   }
-  /// X [n,F], rows ld apart. W is scratch. The caller places barriers before and after.
+  /// Writes x_t to the rows of X [n,F], which are `ld` apart. The last two arguments are scratch for other solvers. The
+  /// caller places barriers before and after.
   RECOLLECT_IN_LINE void solve(const Team &team, const Prefixes<Real> &p, Real *X, std::ptrdiff_t ld, Real *,
                                std::ptrdiff_t) const {
     tile::copy(team, p.F, p.F, p.H.data, p.H.row, H, p.F);

@@ -98,7 +98,8 @@ private:
     row_barrier();
   }
 
-  // Loops over all blocks, so that the compiler can unroll the loop; `body` skips blocks that it does not need.
+  // Calls body(a, b, h) for all of the lane's elements. All loop bounds are constants, so that the compiler unrolls the
+  // loops.
   template <class Body> __device__ __forceinline__ static void each_element(const Body &body) {
 #pragma unroll
     for (int b = 0; b < blocks; ++b)
@@ -232,8 +233,8 @@ private:
     }
   }
 
-  /// p(t,i) = d_t . k_i for blocks that contain some i <= t, and y_t = S d_t. other(m, group) returns the rows of S for
-  /// channels 16 m ... 16 m + 15 of d_t.
+  /// For the solutions d_t in x.d: p(t,i) = d_t . k_i for blocks that contain some i <= t, and y_t = S d_t, where
+  /// other(m, group) loads the rows of S for channels 16 m ... 16 m + 15 of d_t.
   template <class Other>
   __device__ __forceinline__ static void meet(const Lane &at, const Reading &x, Results (&p)[blocks],
                                               Results (&y)[blocks], const Other &other) {

@@ -5,8 +5,7 @@
 //
 //   A_t = A_{t-1} - z z^T / (1 + u_t . z),  z = A_{t-1} u_t;   every `refresh` steps A_t = A_t + eta I
 //   S_t = S_{t-1} + (v_t - S_{t-1} x_t) a_t^T,                 a_t = A_t x_t or A_t x_t / |A_t x_t|
-//   o_t = S_t phi(q_t) / max(phi(q_t) . sum_{i<=t} phi(k_i), 1e-4) with phi = elu + 1;   o_t = S_t q_t with phi the
-//   identity
+//   o_t = S_t phi(q_t) / max(phi(q_t) . sum_{i<=t} phi(k_i), 1e-4) if phi = elu + 1,   S_t q_t if phi is the identity
 //
 // Since A is positive definite, 1 + u_t . z >= 1, so that Algorithm 1's lower limit of 1e-4 on this divisor never acts.
 // The state stacks S [Dv,Dk], A [Dk,Dk] (initially I / lambda0), the sum of features [1,Dk], and a row [1,Dk] whose
@@ -106,8 +105,8 @@ template <class Real> struct VariationalRecurrent {
   }
 };
 
-/// Input error if a given state has no valid count of steps since a refresh. On a GPU this is not checked, and an
-/// invalid count is read as 0.
+/// Throws an input error if a given state has no valid count of steps since a refresh. On a GPU this is not checked,
+/// and an invalid count is read as 0.
 template <class Real> void check_counts(const std::string &label, const Call<Real> &call, int refresh) {
   if constexpr (on_host) {
     const size_t row = size_t(call.state_shape.rows) - 1;

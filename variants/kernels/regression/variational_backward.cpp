@@ -29,7 +29,7 @@ template <class Real> struct VariationalReads {
   }
 };
 
-/// Gradients of q, k and w, from the gradients of phi(q), x, u and the sums of features.
+/// Computes the gradients of q, k and w, from the gradients of phi(q), x, u and the sums of features.
 template <class Real> struct VariationalInputs {
   VariationalDirections<Real> of;
   Array<Real> dp, dx, dc, du, dn; // dp, dx, dc, du: [B,H,T,F]; dn: [B,H,T]
@@ -63,7 +63,8 @@ template <class Real> struct VariationalInputs {
   }
 };
 
-/// Gradients of x, u, the sums of features and A. One team per head, which processes blocks from the last to the first.
+/// Computes the gradients of x, u, the sums of features and A. One team per head processes blocks from the last to the
+/// first.
 template <class Real> struct InverseAdjoint {
   VariationalInverse<Real> of;
   Array<Real> db, dn;       // [B,H,T,F], [B,H,T]

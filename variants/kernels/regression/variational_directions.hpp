@@ -10,7 +10,7 @@
 
 namespace recollect::variants {
 
-/// Per-step inputs of the recursions: phi(q), x and u.
+/// Computes phi(q_t), x_t and u_t of every step.
 template <class Real> struct VariationalRows {
   VariationalRule<Real> rule;
   int F;
@@ -69,7 +69,7 @@ template <class Real> struct VariationalBlock {
     each(team, F, [=](int j) { last[j] += eta * key[j]; });
     team.barrier();
   }
-  /// A after the block, plus eta I. Barriers inside and at the end.
+  /// Replaces A by its value after the block, plus eta I. Barriers inside and at the end.
   KOKKOS_FUNCTION void carry(const Team &team, Real eta, Real *A) const {
     const std::ptrdiff_t ld = this->ld;
     updates.apply(team, Real(1), A, ld);
@@ -87,7 +87,7 @@ KOKKOS_FUNCTION inline int steps_until(int t, int T, int C, int refresh, int sin
   return steps;
 }
 
-/// Running sums of features: at every step, and the final one.
+/// Computes the sums of features up to every step, and the final one.
 template <class Real> struct FeatureSums {
   VariationalRule<Real> rule;
   Array<Real> sums; // [B,H,T,F]
@@ -114,7 +114,7 @@ template <class Real> struct FeatureSums {
   }
 };
 
-/// b_t = A_t x_t at every step, and the final A and count.
+/// Computes b_t = A_t x_t at every step, and the final A and count.
 template <class Real> struct VariationalInverse {
   VariationalRule<Real> rule;
   VariationalRows<Real> rows;
@@ -214,7 +214,7 @@ void variational_inverse(const std::string &label, const Call<Real> &call, const
             InBlocks{rule, d.rows, d.write, d.starts});
 }
 
-/// Writes the final A, sum and count to the state, unless the call saves A at the chunks' starts.
+/// Computes the directions of a call. Writes the final A, sum and count to the state, unless `starts` is given.
 template <class Real>
 VariationalDirections<Real> variational_directions(const std::string &label, const Call<Real> &call, bool normalised,
                                                    const Array<Real> &starts = {}) {
