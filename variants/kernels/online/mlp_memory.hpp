@@ -47,7 +47,7 @@ template <class Real, class Act, class Read> struct MlpMemory {
   Real lr, eta;
   Act act;
   Read head;
-  /// eta of step t, counted from the step that lambda points at.
+  /// eta_t for step t, counted from the step that `lambda` points at.
   KOKKOS_FUNCTION Real kept_momentum(const Real *lambda, int Dk, int t) const {
     return lambda ? eta * lambda[size_t(t) * Dk] : eta;
   }

@@ -21,8 +21,8 @@ template <class Real> struct OmegaRule {
   KOKKOS_FUNCTION int pitch() const { return Dk + past; }
   KOKKOS_FUNCTION size_t errors_size() const { return size_t(Dv) * (past + 1); }
   KOKKOS_FUNCTION size_t scratch() const { return 2 * errors_size() + size_t(past + 1) * (Dk + 1); }
-  // Token p of the window that ends at step t, counted from the oldest: p = 0 ... past; p = past is the token of step
-  // t.
+  // Key, channel i of the value, and step size of token p in the window that ends at step t. Tokens are counted from
+  // the oldest; p = past is the token of step t.
   KOKKOS_FUNCTION const Real *key(const Head<Real> &h, int t, const Real *state, int p) const {
     return p < past ? state + size_t(Dv + p) * pitch() : h.k(t);
   }
@@ -33,7 +33,7 @@ template <class Real> struct OmegaRule {
     return eta * (p < past ? key(h, t, state, p)[Dk] : h.beta[t]);
   }
 
-  /// e [Dv,c]
+  /// Computes the errors e_i of the window, as e [Dv,c].
   KOKKOS_FUNCTION void errors(const Team &team, const Head<Real> &h, int t, const Real *state, Real *e) const {
     const int c = past + 1;
     each(team, Dv * c, [=, *this](int at) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memories that are small networks, trained by one gradient step per token (Sun et al. 2024, arXiv:2407.04620). A
-// reading turns the network's last layer y into a read, and the loss 1/2 |read(k) - v|^2 into a gradient e with respect
-// to y. A reading has two backward passes. The backward pass of the read computes d_y from d_out, and adds to d_x. The
-// backward pass of the gradient e computes d_y and d_v from d_e, and adds to d_k. The array d_y may be d_out or d_e
-// itself.
+// reading (PlainRead or NormedResidualRead) turns the output y of the network's last layer into a read, and the loss
+// 1/2 |read(k) - v|^2 into a gradient e with respect to y. A reading has two backward passes. The backward pass of the
+// read computes d_y from d_out, and adds to d_x. The backward pass of the gradient e computes d_y and d_v from d_e, and
+// adds to d_k. The array d_y may be d_out or d_e itself.
 #pragma once
 #include "harness/device/tile/transposed.hpp"
 
