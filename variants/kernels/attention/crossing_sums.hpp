@@ -88,8 +88,8 @@ template <class Real> CrossingSums<Real> crossing_sums(const Call<Real> &call) {
   return {filled(call, call.steps() * levels, Real(0)), levels, call.shape.T};
 }
 
-/// Replaces the row and column sums of a node by the node's contributions to sum_s. Each work unit of the launch
-/// handles the node whose later half begins at step unit % T of a head.
+/// Replaces the row and column sums of a node by the node's contributions to sum_s. Each call handles
+/// the node of a head whose later half begins at step unit % T.
 template <class Real> struct AddUpNodes {
   CrossingSums<Real> sums;
   KOKKOS_FUNCTION void operator()(size_t unit) const {

@@ -126,7 +126,7 @@ Rows<Real> solve_back(const std::string &label, const Call<Real> &call, const Ke
   return asked;
 }
 
-/// Computes the gradients of v and alpha. Each work unit of the launch takes one step.
+/// Computes the gradients of v and alpha at one step.
 template <class Real> struct WriteGradients {
   int V;
   Array<Real> v, alpha, e;
@@ -143,8 +143,8 @@ void write_gradients(const std::string &label, const BackwardCall<Real> &back, c
                 WriteGradients<Real>{back.call.shape.Dv, back.call.v, back.call.alpha, e, back.d.v, back.d.alpha});
 }
 
-/// Computes the gradient of beta and, if kappa1 is a softmax, read_t = -beta_t e_t . overlap_t, a statistic of
-/// QueryFacts. Each work unit of the launch takes one step.
+/// Computes, at one step, the gradient of beta and, if kappa1 is a softmax, read_t = -beta_t e_t . overlap_t, a
+/// statistic of QueryFacts.
 template <class Real> struct EraseGradients {
   int V;
   Array<Real> e, asked, overlap;

@@ -3,7 +3,7 @@
 // and values, times a gate. The layer's output is the sum of the branches. A branch has a `Set`, which says which rows
 // its queries read (a step is an index into [heads,T]):
 //   each(step, f)     calls f(row) for every row that the query at this step of a head reads
-//  reads(step, row)  whether the query at this step reads the row, for a step among readers(row)
+//   reads(step, row)  whether the query at this step reads the row, for a step among readers(row)
 //   readers(row)      a range of steps that contains all queries that read the row
 // Kernels are functors, because nvcc lost captured pointers of lambdas in headers that several files include.
 #pragma once

@@ -8,6 +8,7 @@
 // the rule and reads it one step ahead, at x_t = diag(lambda_{t+1}) u_{t+1}; the errors follow from these reads. The
 // second call is the backward pass of a decayed sum of e_t u_t^T: if x_t reads M_t x_t and the gradient of this read is
 // q_t, then the gradient of x_t is M_t^T q_t, which is o_t.
+//
 // The backward pass of this memory calls the rule with queries do_t and output gradients q_t: the rule's outputs are
 // dq_t, and its other gradients are also the gradients of this memory.
 #pragma once

@@ -14,8 +14,8 @@
 namespace recollect::variants {
 
 /// Writes the gradients of the n decays to d. G is [n+1,n+1], with rows `ldg` apart. Row t is the read after step t,
-/// row n the read after the chunk. Column 0 is the write before the chunk, column i+1 the write at step i. Reads only
-/// G(t,i) with i < t, and row n; overwrites all of G. Contains barriers, but none at the start.
+/// row n the read after the chunk. Column 0 stands for all writes before the chunk, column i+1 is the write at
+/// step i. Reads only G(t,i) with i < t, and row n; overwrites all of G. Contains barriers, but none at the start.
 template <class Real>
 KOKKOS_FUNCTION void gate_gradient(const Team &team, int n, const Real *decay, Real *G, std::ptrdiff_t ldg, Real *d) {
   constexpr int lanes = on_host ? 64 / sizeof(Real) : 1; // columns per thread at a time

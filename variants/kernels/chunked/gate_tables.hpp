@@ -63,8 +63,8 @@ struct PairDecays {
   }
 };
 
-/// Table of G(t,i) of gate_gradient.hpp. Column 0 is the write before the chunk, and column i + 1 the write at step i.
-/// Row t is the read after step t, and row 64 the read after the chunk.
+/// Table of G(t,i) of gate_gradient.hpp. Column 0 stands for all writes before the chunk, column i + 1 is the write
+/// at step i. Row t is the read after step t, and row 64 the read after the chunk.
 struct GateTable {
   static constexpr int pitch = chunk + 1,
                        numbers = (chunk + 1) * pitch + 4 * chunk, // the table, and the sums that pass between quarters

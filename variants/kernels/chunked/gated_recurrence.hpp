@@ -6,15 +6,14 @@
 // Decays may be one number per step (alpha_t), one per step and key channel (lambda_t), or the product of both. Here q
 // and k are features of any width F (phi already applied). For a chunk that starts in state S_0, with D(t,i) as in
 // decays.hpp, and with strength_i included in v_i:
-// as in decays.hpp:
 //
 //   o_t = scale (S_0 D(t,0) q_t + sum_{i<=t} [q_t . D(t,i) k_i] v_i),   S_C = S_0 D(C,0) + sum_i v_i (D(C,i) k_i)^T
 //
 // With a bonus u_t the layer reads before it writes (RWKV-6): o_t = scale (S_{t-1} + v_t (u_t k_t)^T) q_t. Then the
 // weight of a pair i < t has D(t-1,i) in place of D(t,i), and the weight of a step with itself is q_t . u_t k_t.
 //
-// If normalised, a vector z_t follows the recurrence of S_t with 1 in place of v_t, and o_t is divided by scale z_t .
-// q_t. With a floor, o_t is divided by max(|scale z_t . q_t|, floor_t).
+// If normalised, a vector z_t follows the recurrence of S_t with 1 in place of v_t, and o_t is divided by the weight
+// scale z_t . q_t. With a floor, o_t is divided by max(|scale z_t . q_t|, floor_t).
 #pragma once
 #include "harness/device/device.hpp"
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The division of a normalised sum (gated_recurrence.hpp) and its derivative: o = sum / divisor. The divisor is the
-// weight, scale z_t . q_t with z_t = alpha_t z_{t-1} + write_t k_t, or, with a floor, max(|weight|, floor). Kernels
-// that do not compute z compute the weight as one more value channel: its values are 1 at every step (PaddedRows), and
-// its row of the state is z.
+// weight, scale z_t . q_t, or, with a floor, max(|weight|, floor). Kernels that do not compute z_t compute the weight
+// as one more value channel: its values are 1 at every step (PaddedRows), and its row of the state is z_t.
 #pragma once
 #include "harness/device/each_index.hpp"
 #include "variants/kernels/chunked/gated_recurrence.hpp"

@@ -13,7 +13,7 @@
 
 namespace recollect::variants {
 
-/// Rotates the final state's gradient back to the angles of the decayed sum. One work unit of the launch takes one row.
+/// Rotates the final state's gradient back to the angles of the decayed sum. Each call takes one row of one head.
 template <class Real> struct TurnGradientBack {
   Array<Real> state, end; // [B,H,rows,2F], [B,H,F,2]
   int F, rows;

@@ -238,7 +238,7 @@ void train_by_batches(const std::string &label, const Call<Real> &call, const Ml
   each_head(label, call, Kernel::work_size(batch, m.width, call.shape.Dk, call.shape.Dv), Kernel{m, batch});
 }
 
-/// Parameters that both layers share: hidden width, minibatch, seed and beta.
+/// Number of hidden units. The next function has the descriptor fields that all layers with this memory share.
 inline int hidden_width(const Shape &s, const Params &p) { return int(p.real_or("width", 4.0 * s.Dk)); }
 inline Variant mlp_variant() {
   Variant v;

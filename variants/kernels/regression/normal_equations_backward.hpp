@@ -10,8 +10,8 @@
 
 namespace recollect::variants {
 
-/// Gradients of normal_equations_chunked(back.call). If `weight` is not empty, it weights the pairs, and its gradient
-/// is written to d_weight.
+/// Gradients of normal_equations_chunked(back.call). If `weight` is not empty, it weights the pairs, its gradient is
+/// written to d_weight, and weighed_keys must be the keys times sqrt(weight).
 template <class Real>
 void normal_equations_vjp(const std::string &label, const BackwardCall<Real> &back, bool decays,
                           const Array<Real> &weight = {}, const Array<Real> &d_weight = {},
