@@ -33,7 +33,7 @@ Gradients<Number> gradients_of(const BackwardCall<float, Stored> &back, int keys
   return g;
 }
 
-/// The gradients with all arrays in padded rows. The output gradient of a normalised sum already has padded rows
+/// Returns `g` with all arrays in padded rows. The output gradient of a normalised sum already has padded rows
 /// (differentiate_division).
 template <class Stored>
 Gradients<Stored> in_padded_rows(const CallSettings &call, Gradients<Stored> g, chunked::PaddedRows &rows) {

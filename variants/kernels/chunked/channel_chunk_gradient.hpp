@@ -9,8 +9,8 @@
 // passed from the chunk to its sub-blocks of 16 steps. For sub-block c, let K(c)_i be the keys decayed to its end,
 // Q(c)_t the queries decayed from its start, and w(c) the product of its decays:
 //
-//   Y_t <- w(c) Y_t + sum_{i in c} P(t,i) K(c)_i      for the sub-blocks c before step t's, first to last
-//   Z_i <- w(c) Z_i + sum_{t in c} P(t,i) Q(c)_t      for the sub-blocks c after step i's, last to first
+//   Y_t <- w(c) Y_t + sum_{i in c} P(t,i) K(c)_i      for all sub-blocks c before that of step t, first to last
+//   Z_i <- w(c) Z_i + sum_{t in c} P(t,i) Q(c)_t      for all sub-blocks c after that of step i, last to first
 //
 // Tensor cores compute these products. Within a sub-block, each thread computes one channel, step by step
 // (channel_gradient.hpp). Nothing is divided by a decay, so decays of 0 have gradients, too.
@@ -157,7 +157,8 @@ template <class Op, class Stored_> struct ChannelChunkGradient {
       steps_of_channel<0>(a, c, first, tables, started, left);
   }
 
-  /// Computes one channel of a sub-block. Query q_{s + early} is the first that reads the state after step s.
+  /// Computes the gradients of one channel in a sub-block. If steps read before they write, `early` is 1, else 0: query
+  /// q_{s + early} is the first that reads the state after step s.
   template <int early>
   __device__ __forceinline__ static void
   steps_of_channel(const ChannelAdjoint<Op, Stored> &a, const ChunkOfHead &c, int first, const Tables &tables,

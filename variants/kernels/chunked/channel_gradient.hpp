@@ -43,8 +43,8 @@ template <class Real> struct ChannelGradient {
 private:
   using all_lanes = std::integral_constant<int, lanes>;
 
-  /// Calls f(t) for t = begin ... n-1; down(): in reverse. On a GPU the loops are unrolled, so that arrays indexed by t
-  /// stay in registers.
+  /// up() calls f(t) for t = begin ... n-1, and down() in reverse. On a GPU the loops are unrolled, so that arrays
+  /// indexed by t stay in registers.
   template <class F> RECOLLECT_IN_LINE void up(int begin, const F &f) const {
     if constexpr (on_host) {
       for (int t = begin; t < n; ++t) f(t);
@@ -64,7 +64,8 @@ private:
     }
   }
 
-  /// Computes channels j0 ... j0 + count - 1. Query q_{s + early} is the first that reads the state after step s.
+  /// Computes channels j0 ... j0 + count - 1. If steps read before they write, `early` is 1, else 0: query q_{s +
+  /// early} is the first that reads the state after step s.
   template <int early, class Count> RECOLLECT_IN_LINE void columns(int j0, Count count) const {
     Real y[most][lanes], query[most][lanes], factor[most][lanes], end[lanes], sum[lanes], key[lanes], now[lanes];
     const auto read_later = [&](int t) { return t + early < most && t + early < n; };

@@ -8,10 +8,10 @@
 // With a bonus u_t the state is read before it is written (RWKV-6). Then D(t-1,i) replaces D(t,i) for i < t, and
 // scores(t,t) = q_t . u_t k_t.
 //
-// The chunk has sub-blocks of 16 steps. Pairs of steps within a sub-block are summed with running products of decays.
-// If the steps are in different sub-blocks, the query is multiplied by the decays since the start of its sub-block, the
-// key by the decays to the end of its sub-block, and the pair by the total decay of each sub-block in between. Tensor
-// cores compute these products. Decays are always products, never quotients.
+// The chunk has sub-blocks of 16 steps. Scores of steps in the same sub-block are summed with running products of
+// decays. If the steps are in different sub-blocks, the query is multiplied by the decays since the start of its
+// sub-block, the key by the decays to the end of its sub-block, and the pair by the total decay of each sub-block in
+// between. Tensor cores compute these products. Decays are always products, never quotients.
 #pragma once
 #include "variants/kernels/chunked/rows.hpp"
 #ifdef __CUDACC__
@@ -178,8 +178,8 @@ template <class Op, class Stored, int Dk> struct ChannelLocal {
     __syncthreads();
   }
 
-  /// Sums pairs of steps in the warp's own sub-block. Each lane takes one step t, and every second pack of four
-  /// channels.
+  /// Computes the scores of steps in the warp's own sub-block. Each lane takes one step t, and every second pack of
+  /// four channels.
   __device__ __forceinline__ void sum_own_pairs(const ChunkOfHead &c, const E *q, const E *k, const float *gates,
                                                 float *scores) const {
     const int lane = threadIdx.x % 32, first = threadIdx.x / 32 * side, own = lane % side, t = first + own;
@@ -240,7 +240,7 @@ template <class Op, class Stored, int Dk> struct ChannelLocal {
   }
 };
 
-/// Writes the arrays of `channels`.
+/// Runs the chunk-local phase: writes the saved arrays of `channels`.
 template <class Op, class Stored>
 void channel_local(const Inputs<Stored> &in, const Channels<Op> &channels, cudaStream_t stream) {
   with_extent(in.Dk, [&](auto extent) {

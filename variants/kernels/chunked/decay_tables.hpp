@@ -65,9 +65,9 @@ struct DecayTables {
 };
 
 /// scores(t,i) *= D(t,i) for i <= t; scores(t,i) = 0 for i > t. Rows t = first ... first + 15 are a warp's results;
-/// Rows t = first ... first + 15 are a warp's results; columns i are all steps of the chunk. Sets factor[r] to D(t,0)
-/// of row t = first + lane / 4 + 8 r. If `decays` is false, D = 1. If the template argument `before` is true, steps
-/// read before they decay and write: then t - 1 replaces t, and i < t replaces i <= t.
+/// columns i are all steps of the chunk. Sets factor[r] to D(t,0) of row t = first + lane / 4 + 8 r. If `decays` is
+/// false, D = 1. If the template argument `before` is true, steps read before they decay and write: then t - 1 replaces
+/// t, and i < t replaces i <= t.
 template <bool before = false>
 __device__ __forceinline__ void apply_decay(int first, bool decays, const DecayTables &decay, Sum (&scores)[blocks],
                                             float (&factor)[2]) {

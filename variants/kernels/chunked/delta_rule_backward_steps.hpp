@@ -91,7 +91,7 @@ private:
   }
 };
 
-/// Over a segment, the backward pass multiplies every row of dS by the same matrix: dS_0 = end + dS_C across.
+/// Over a segment, the backward pass multiplies every row of dS by the same matrix `across`: dS_0 = end + dS_C across.
 template <class Number> struct RowsState {
   using Real = Number;
   static constexpr bool elementwise = false;

@@ -17,7 +17,7 @@
 
 namespace recollect::variants {
 
-/// [B,H,rows,columns] -> [B,H,columns,rows]
+/// Transposes every matrix: [B,H,rows,columns] -> [B,H,columns,rows].
 template <class Real> Array<Real> transposed(const Call<Real> &call, const Array<Real> &x, int rows, int columns) {
   const Array<Real> out = allocate(call, x.extent(0));
   const size_t size = size_t(rows) * columns;
@@ -70,7 +70,7 @@ template <class Real> void exchanged_roles(const std::string &label, const Call<
         errors(i) = beta(step) * (k(i) - read);
       });
   copy(call.state, transposed(call, x.state, int(m), int(n)));
-  // u is a stand-in for the queries: the gradient of the queries does not depend on their values.
+  // Any array may be the queries here: the gradient of the queries does not depend on their values.
   x.q = u, x.v = errors, x.state = M;
   BackwardCall<Real> sum{x, x};
   sum.d.o = call.q, sum.d.v = reads, sum.d.state = filled(call, M.extent(0), Real(0));

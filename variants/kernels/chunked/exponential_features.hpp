@@ -61,7 +61,7 @@ template <class Real>
 Features<Real> exponential_gradients(const std::string &label, const BackwardCall<Real> &back,
                                      const Features<Real> &logs);
 
-/// Gradients of exponential_chunked() with respect to q and k, whose rows have the logs `logs`. pull(row, D, d
+/// Gradients of exponential_chunked() with respect to q and k. `logs` are the logs of their features; pull(row, D, d
 /// logs(row), d row) is the backward pass of the logs of one row.
 template <class Real, class Pull>
 void exponential_backward(const std::string &label, const BackwardCall<Real> &back, const Features<Real> &logs,

@@ -143,8 +143,8 @@ void pull_features(const std::string &label, const BackwardCall<Real> &back, con
   map_rows(label + "::pull", back.call, D, d.width, D, pull, Mapped<Real>{back.call.q, d.q, back.d.q},
            {back.call.k, d.k, back.d.k});
 }
-/// Gradients of feature_chunked() with respect to q and k, whose features are `phi`. `pull` is the backward pass of the
-/// map.
+/// Gradients of feature_chunked() with respect to q and k. `phi` are their features, and `pull` is the backward pass of
+/// the map.
 template <class Real, class Pull>
 void feature_backward(const std::string &label, const BackwardCall<Real> &back, const Features<Real> &phi,
                       const Pull &pull) {

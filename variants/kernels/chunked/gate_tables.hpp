@@ -85,7 +85,7 @@ struct GateTable {
       if (i < t) of(t, i + 1) *= own;
     });
   }
-  /// Subtracts x(t,i), which is read before step t, from row t - 1 of G: before step t means after step t - 1.
+  /// Subtracts x(t,i) from row t - 1 of G: what is read before step t is read after step t - 1.
   template <class Place, class Pairs>
   __device__ __forceinline__ void subtract_before(const Place &at, const Pairs &x) const {
     each(at, x, [&](int t, int i, float own) {
