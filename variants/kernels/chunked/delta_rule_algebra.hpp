@@ -278,7 +278,7 @@ template <class Real> DeltaRuleAlgebra<Real> delta_rule_algebra(const Call<Real>
 } // namespace recollect::variants
 
 #ifdef __CUDACC__
-namespace recollect::engine { // compiled apart: cmake/instances.cmake
+namespace recollect::engine { // compiled separately: cmake/instances.cmake
 RECOLLECT_STREAM(extern, variants::DeltaRuleAlgebra<float>)
 RECOLLECT_SUMMARISE(extern, variants::DeltaRuleAlgebra<float>)
 RECOLLECT_CARRY(extern, variants::DeltaRuleAlgebra<float>)

@@ -263,7 +263,7 @@ protected:
 } // namespace recollect::variants
 
 #ifdef __CUDACC__
-namespace recollect::engine { // compiled apart: cmake/instances.cmake
+namespace recollect::engine { // compiled separately: cmake/instances.cmake
 RECOLLECT_STREAM(extern, variants::DeltaRuleAdjoint<float>)
 RECOLLECT_PHASES(extern, variants::DeltaRuleAdjoint<float>)
 RECOLLECT_SCHEDULES(extern, variants::DeltaRuleAdjoint<double>)

@@ -236,7 +236,7 @@ private:
 } // namespace recollect::variants
 
 #ifdef __CUDACC__
-namespace recollect::engine { // compiled apart: cmake/instances.cmake
+namespace recollect::engine { // compiled separately: cmake/instances.cmake
 RECOLLECT_SCHEDULES(extern, variants::GatedRecurrenceAlgebra<float>)
 RECOLLECT_SCHEDULES(extern, variants::GatedRecurrenceAlgebra<double>)
 } // namespace recollect::engine

@@ -275,7 +275,7 @@ private:
 } // namespace recollect::variants
 
 #ifdef __CUDACC__
-namespace recollect::engine { // compiled apart: cmake/instances.cmake
+namespace recollect::engine { // compiled separately: cmake/instances.cmake
 RECOLLECT_SCHEDULES(extern, variants::GatedRecurrenceSaving<float>)
 RECOLLECT_SCHEDULES(extern, variants::GatedRecurrenceSaving<double>)
 RECOLLECT_SCHEDULES(extern, variants::GatedRecurrenceAdjoint<float>)

@@ -11,7 +11,7 @@ template <class Real> using ByConjugateGradients = PrefixRegressionAlgebra<Real,
 } // namespace recollect::variants
 
 #ifdef __CUDACC__
-namespace recollect::engine { // compiled apart: cmake/instances.cmake
+namespace recollect::engine { // compiled separately: cmake/instances.cmake
 RECOLLECT_SCHEDULES(extern, variants::ByFactorisation<float>)
 RECOLLECT_SCHEDULES(extern, variants::ByFactorisation<double>)
 RECOLLECT_SCHEDULES(extern, variants::ByConjugateGradients<float>)
