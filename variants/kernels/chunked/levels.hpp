@@ -21,7 +21,7 @@ inline int levels_of(int T) {
   return levels;
 }
 
-/// Whether a level is read, written or merged at a step.
+/// What happens to a level at step t: it is read if is_full(), written if writes(), and its state is reset if begins().
 struct Level {
   int level;
   KOKKOS_FUNCTION bool is_full(int t) const { return level == 0 || (t >> (level - 1)) % 2 == 1; }
@@ -71,8 +71,8 @@ template <class Real, class Move> void recurrent_levels(const std::string &label
   recurrent_rows(label, call, LevelRows<Real, Move>{move, LevelWeights<Real>(call)});
 }
 
-/// The call that runs one level as a layer. Queries are multiplied by the level's weight at steps that read the level.
-/// Strengths are nonzero only at steps that write the level. The gate is 0 where the level's state is reset.
+/// Returns the call that runs one level as a layer. Queries are multiplied by the level's weight at steps that read the
+/// level. Strengths are nonzero only at steps that write the level. The gate is 0 where the level's state is reset.
 template <class Real> Call<Real> call_of(const Call<Real> &call, int level) {
   Call<Real> one = call;
   one.q = allocate(call, call.q.extent(0)), one.o = allocate(call, call.o.extent(0));

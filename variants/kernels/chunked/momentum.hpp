@@ -46,8 +46,8 @@ template <class Real> Momentum<Real> momentum(const Call<Real> &call) {
 ///   S_{n-1} = S_0 + eta_0 g(0,n-1) C_0 + sum_i (e_i + g(i,n-1) v_i) k_i^T
 ///   C_{n-1} = eta_0 P(0,n-1) C_0 + sum_i P(i,n-1) v_i k_i^T
 ///
-/// This is the algebra of delta_rule.hpp over the state [S; C], whose rows have width 2 F. The state is stored
-/// transposed.
+/// This is the algebra of delta_rule.hpp over the state [S; C], whose rows have width 2 F, with L_ti = k_t . k_i for i
+/// < t. The state is stored transposed.
 template <class Number> struct MomentumAlgebra {
   using Real = Number;
   static constexpr bool carries_by_reading = false;

@@ -222,7 +222,7 @@ private:
         }
     });
   }
-  /// out = `by` times x S for a state S, which is stored transposed.
+  /// out = by x S for a state S, which is stored transposed.
   RECOLLECT_IN_LINE void by_state(const Team &team, int n, Real by, const Real *x, const Real *state, Real *out) const {
     const int F = forward.arrays.Dk, V = forward.arrays.Dv;
     tile::called::gemm(team, n, F, V, by, tile::rows(x, V), tile::transposed(state, V), Real(0), out, F);

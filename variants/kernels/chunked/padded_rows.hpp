@@ -93,7 +93,7 @@ private:
   static constexpr int most = 8;
   int count_ = 0;
   Kokkos::Array<RowCopy, most> copies_;
-  /// each_: packs per block of each copy; ends_: packs of all copies up to and including the copy.
+  /// each_: packs per block, for each copy; ends_: packs of each copy and of all copies before it, added.
   Kokkos::Array<std::size_t, most> each_, ends_;
 };
 

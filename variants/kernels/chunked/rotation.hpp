@@ -25,7 +25,7 @@ template <class Real> struct Complex {
 template <class Real> KOKKOS_FUNCTION Complex<Real> unit_phase(Real angle) {
   return {math::cos(angle), math::sin(angle)};
 }
-/// turn times e^{i angle}, normalised to length 1.
+/// Returns turn e^{i angle}, normalised to length 1.
 template <class Real> KOKKOS_FUNCTION Complex<Real> following(Complex<Real> turn, Real angle) {
   turn = turn * unit_phase(angle);
   const Real stretch = (3 - (turn.re * turn.re + turn.im * turn.im)) / 2; // 1 / |turn| to second order
@@ -88,7 +88,7 @@ template <class Real> void turn_state(const Call<Real> &call, const Turned<Real>
       });
 }
 
-/// [rows,2F]: every row of x [rows,F] twice, one copy after the other.
+/// Returns an array [rows,2F] that has every row of x [rows,F] twice, one copy after the other.
 template <class Real> Array<Real> twice(const Call<Real> &call, const Array<Real> &x, int F) {
   return map_rows(
       "twice", call, x, F, 2 * F, KOKKOS_LAMBDA(const Real *row, int n, Real *out) {

@@ -173,7 +173,7 @@ void launch(const char *what, void (*kernel)(Parameters...), std::size_t blocks,
   check(cudaGetLastError(), what);
 }
 
-/// Runs body(shared memory) in each block.
+/// Runs body(shared memory) in each thread block.
 template <class Body> __global__ void __launch_bounds__(Body::threads) run_body(const __grid_constant__ Body body) {
   extern __shared__ __align__(128) unsigned char shared[];
   body(shared);

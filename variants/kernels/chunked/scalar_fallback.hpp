@@ -47,7 +47,7 @@ __device__ __noinline__ void redo_outputs(const Inputs<Stored> &in, ChunkOfHead 
   }
 }
 
-/// Like redo_outputs(), from saved queries and scores, which already include the decays (channel_local.hpp).
+/// Like redo_outputs(), but from saved queries and scores, which already include the decays (channel_local.hpp).
 template <class Stored, class E>
 __device__ __noinline__ void redo_channel_outputs(const Inputs<Stored> &in, ChunkOfHead c, const E *states, const E *q,
                                                   const E *scores, Stored *o, int first, int last, int first_value,

@@ -131,7 +131,7 @@ template <class Op, class Stored, bool erases> struct ScalarGradients {
       a.d_v[(c.row + i) * a.in.Dv + v] = rounded<Stored>(strength(i) * sum);
     });
   }
-  /// Computes the rows of dE that error_gradient.hpp computes.
+  /// Computes dE as error_gradient.hpp does.
   __device__ __noinline__ void errors() const {
     each(a.in.Dv, [&](int i, int v) {
       float decay;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The adjoint of state passing: computes the gradient of the state from the last chunk to the first. Here dS is the
 // gradient of the state [Dv,Dk] at a chunk's end. Other letters are as in problem.hpp. D . Q K^T has the elements
-// D(t,i) q_t . k_i:
+// D(t,i) q_t . k_i for i <= t, and 0 for i > t:
 //
 //   dE = scale (D . Q K^T)^T dO + diag(D(C,i)) K dS^T                                    delta rules
 //   dS_start = D(C,0) dS + sum_t (scale D(t,0) do_t) q_t^T - dE^T W              the last term for delta rules only
@@ -27,8 +27,9 @@ template <class Stored> struct Gradients {
   Stored *d_q = nullptr, *d_k = nullptr;                            // [B,key heads,T,Dk]
   Stored *d_v = nullptr;                                            // [B,H,T,Dv]
   float *d_alpha = nullptr, *d_erase = nullptr, *d_write = nullptr; // [B,H,T]; null: not wanted
-  // For grouped heads (group_sums.hpp): scratch, and the first chunk of a stage that computes gradients for every head
-  // of values. The d_q and d_k of this stage point into the scratch and have a row for each of [B,H,T].
+  // For grouped heads (group_sums.hpp), a stage computes gradients for every head of values, in some of the chunks.
+  // `terms` is scratch, into which the d_q and d_k of this stage point; they have a row for each of [B,H,T].
+  // `first_chunk` is the first of the chunks.
   Stored *terms = nullptr;
   unsigned first_chunk = 0;
 };

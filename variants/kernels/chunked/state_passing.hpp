@@ -18,7 +18,7 @@
 
 namespace recollect::chunked {
 
-/// One segment of a head of a text.
+/// Position of the nth segment of a head of a text.
 __device__ __forceinline__ HeadOfText segment_of(HeadOfText h, const Segments &segments, int nth) {
   if (segments.count == 1) return h;
   const int first = nth * segments.chunks * chunk, left = max(h.steps - first, 0);

@@ -33,7 +33,7 @@ template <> struct CudaNumber<Float16> {
   using Op = fragments::F16;
 };
 
-/// Whether the GPU has matrix instructions, and this many bytes of shared memory for a block.
+/// Whether the GPU has matrix instructions, and `shared` bytes of shared memory for a block.
 inline bool has_memory(size_t shared) {
   const cudaDeviceProp &device = Execution().cuda_device_prop();
   return device.major >= 8 && device.sharedMemPerBlockOptin >= shared;

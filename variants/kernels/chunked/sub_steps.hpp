@@ -14,8 +14,8 @@ template <class Real> KOKKOS_FUNCTION const Real *key_of_step(const Head<Real> &
   return (steps - 1 - j) % 2 == 0 ? h.k(t) : h.w(t);
 }
 
-/// Rows of x for all sub-steps. Either every sub-step gets the token's row, or one sub-step gets it and all others get
-/// `elsewhere`.
+/// Copies rows of x to all sub-steps. Either every sub-step gets the token's row, or one sub-step gets it and all
+/// others get `elsewhere`.
 template <class Real> struct Repeat {
   int steps, width, at; // at: the sub-step that gets the row; -1: each
   Real elsewhere;
@@ -35,7 +35,7 @@ Array<Real> repeated(const Call<Real> &call, int steps, const Array<Real> &x, in
   return out;
 }
 
-/// The rule over all sub-steps: keys [B,H,T * steps,Dk], step sizes and decays [B,H,T * steps].
+/// Returns the rule over all sub-steps: keys [B,H,T * steps,Dk], step sizes and decays [B,H,T * steps].
 template <class Real> DecayFirst<Real> sub_steps(const Call<Real> &call, int steps) {
   const int Dk = call.shape.Dk;
   const Array<Real> keys = allocate(call, call.steps() * steps * Dk), beta = allocate(call, call.steps() * steps);
@@ -52,7 +52,7 @@ template <class Real> DecayFirst<Real> sub_steps(const Call<Real> &call, int ste
   return {keys, keys, beta, decays ? repeated(call, steps, call.alpha, 1, 0, Real(1)) : Array<Real>()};
 }
 
-/// The call in which every sub-step is a step.
+/// Returns the call in which every sub-step is a step.
 template <class Real> Call<Real> in_single_steps(const Call<Real> &call, int steps) {
   Call<Real> fine = call;
   const DecayFirst<Real> all = sub_steps(call, steps);

@@ -62,7 +62,7 @@ template <class Real> struct TurnWrites {
   }
 };
 
-/// Turns every row of S by e^{-i Theta_T}, or by e^{i Theta_T}.
+/// Turns every row of S by e^{i Theta_T} if `forth`, else by e^{-i Theta_T}.
 template <class Real> struct TurnRows {
   Pairs<Real> pairs;
   Array<Real> state, end;

@@ -14,7 +14,7 @@
 namespace recollect::variants {
 
 /// Computes the gradients of q, k and lambda from the gradients of the turned queries and keys, and writes the
-/// gradients of the steps' angles to w.
+/// gradients of the steps' angles to d_w.
 template <class Real> struct CollectWrites {
   Pairs<Real> pairs;
   Array<Real> state, d_state;          // S_0, P_0 and their gradients
