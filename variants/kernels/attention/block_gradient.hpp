@@ -84,7 +84,7 @@ template <class Number, class Kernel> struct BlockGradient {
     return {rows.begin - keys.begin + (loop.mask == CausalMask::earlier ? 0 : 1), 1};
   }
 
-  /// p and dz of a block. The caller places barriers before and after.
+  /// Computes p and dz of a block. The caller places barriers before and after.
   KOKKOS_FUNCTION void weigh(const Team &team, size_t head, Range rows, Range keys, const Block &b,
                              const Buffers &x) const {
     multiply(team, rows, keys, b, x.p, x.dz, ld());

@@ -59,7 +59,7 @@ template <class Real> struct BlockMeans {
   }
 };
 
-/// Means of blocks of `block` rows of router [heads,T,Dk].
+/// Returns the means of blocks of `block` rows of router [heads,T,Dk].
 template <class Real> Blocks<Real> blocks_of(const Array<Real> &router, const Shape &s, int block) {
   const int T = s.T, width = s.Dk, count = (T + block - 1) / block;
   const Array<Real> means = allocated<Real>("block means", s.heads() * count * width);

@@ -9,8 +9,8 @@
 // contains t and whose earlier half contains i: level l, with halves of 2^l steps, if l is the highest bit in which t
 // and i differ. A node contributes to sum_s
 //
-//   the sum over all t >= s in its later half of row t's sum over the earlier half, if s is in the later half,
-//   the sum over all i < s in its earlier half of column i's sum over the later half, if s is in the earlier half.
+//   if s is in its later half:    the row sums of all t >= s in this half, each over the node's earlier half,
+//   if s is in its earlier half:  the column sums of all i < s in this half, each over the node's later half.
 //
 // This needs one number per step and level: a row's sum for steps in the later half, a column's sum for steps in the
 // earlier half. There are log2 T levels.
@@ -88,8 +88,8 @@ template <class Real> CrossingSums<Real> crossing_sums(const Call<Real> &call) {
   return {filled(call, call.steps() * levels, Real(0)), levels, call.shape.T};
 }
 
-/// Replaces the row and column sums of a node by the node's contributions to sum_s. Each call handles
-/// the node of a head whose later half begins at step unit % T.
+/// Replaces the row and column sums of a node by the node's contributions to sum_s. Each call handles the node of a
+/// head whose later half begins at step unit % T.
 template <class Real> struct AddUpNodes {
   CrossingSums<Real> sums;
   KOKKOS_FUNCTION void operator()(size_t unit) const {

@@ -3,10 +3,10 @@
 //
 //   u_t = alpha_t v_t - beta_t sum_{i<t} kappa1(k_i, w_t) u_i,   o_t = sum_{i<=t} kappa2(k_i, q_t) u_i
 //
-// For a chunk, the part of the first sum with i in earlier chunks is a matrix product, R. The rows U of the chunk then
+// For a chunk, the part of the first sum with i in earlier chunks is a matrix product R. The rows U of the chunk then
 // solve (I + A) U = X, with A(t,i) = beta_t kappa1(k_i, w_t) strictly lower triangular, and row t of X equal to alpha_t
 // v_t - beta_t R_t. If kappa1 is a softmax, its denominator sums over all keys i < t, also over keys of the same chunk.
-// It depends on keys only, and is known before the system is solved.
+// This denominator depends on keys only, and is known before the system is solved.
 #pragma once
 #include "harness/device/tile/transposed.hpp"
 #include "variants/kernels/attention/attention.hpp"

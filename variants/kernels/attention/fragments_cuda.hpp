@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared by the forward and backward kernels of attention (forward_cuda.hpp, backward_cuda.hpp): rows in device memory,
-// a warp's rows of results, exponentials, and the scalar fallback's row operations.
+// What the forward and backward kernels of attention share (forward_cuda.hpp, backward_cuda.hpp): rows in device
+// memory, a warp's rows of results, exponentials, and the scalar fallback's row operations.
 #pragma once
 #ifdef __CUDACC__
 #include "harness/device/tile/fragments_cuda.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Softmax attention to transformed keys (path_attention.cpp): key i is multiplied by the matrices H_j = I - beta_j w_j
-// w_j^T of all steps j with i < j <= t before query t reads it. Computed chunk after chunk.
+// w_j^T of all steps j with i < j <= t before query t reads it. The attention is computed chunk after chunk.
 //
 // Let A_ij = beta_i w_i . w_j, strictly lower triangular, and Y = (I + A)^{-1} diag(beta) W, for the steps of one
 // chunk. W and K have the w_i and k_i of the chunk as rows. The product of the chunk's H_j is I - W^T Y. For keys of

@@ -107,7 +107,7 @@ template <class Real> struct SharedGradients {
   }
 };
 
-/// Computes d_beta only.
+/// Computes d_beta of one step.
 template <class Real> struct StrengthGradients {
   SharedGradients<Real> gradients;
   KOKKOS_FUNCTION void operator()(size_t row) const {
