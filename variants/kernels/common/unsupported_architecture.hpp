@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels with matrix instructions are also compiled for GPUs without these instructions; there they only call this
-// function.
+// Kernels with matrix instructions are also compiled for GPUs without these instructions. There they only call
+// unsupported_architecture().
 #pragma once
 #include <Kokkos_Core.hpp>
 

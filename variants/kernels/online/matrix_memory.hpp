@@ -8,7 +8,7 @@
 // A layer supplies the loss and the view W. Their functions contain the barriers that they need:
 //   loss.slope(team, h, t, e, g)           g = slope(e) [Dv]
 //   loss.pull(team, h, t, e, dg, de, d)    de from dg, and the gradients of those inputs that the loss reads
-//   view.see(team, n, A, buffer)             returns W [Dv,Dk], in `buffer`, or A itself if W = A
+//   view.see(team, n, A, buffer)           returns W [Dv,Dk], in `buffer`, or A itself if W = A
 //   view.pull(team, n, A, W, dW, dA)       adds to dA the gradient that W's gradient dW implies for A
 #pragma once
 #include "variants/kernels/common/columns.hpp"
@@ -16,8 +16,8 @@
 
 namespace recollect::variants {
 
-/// term(0) + ... + term(n-1). Partial sums are added at the end, because the rounding error of a single running sum
-/// over a whole matrix would grow like sqrt(n). Barriers inside.
+/// Returns term(0) + ... + term(n-1). Partial sums are added at the end, because the rounding error of a single running
+/// sum over a whole matrix would grow like sqrt(n). Barriers inside.
 template <class Real, class Term> KOKKOS_FUNCTION Real total(const Team &team, int n, const Term &term) {
   constexpr int piece = 64;
   return reduce(
@@ -29,8 +29,8 @@ template <class Real, class Term> KOKKOS_FUNCTION Real total(const Team &team, i
       [](Real a, Real b) { return a + b; });
 }
 
-/// x as a constant, without a derivative. Use it for a scale that cancels in the result: derivatives through the scale
-/// would only add rounding errors.
+/// Returns x as a constant, without a derivative. Use it for a scale that cancels in the result: derivatives through
+/// the scale would only add rounding errors.
 template <class Real> KOKKOS_FUNCTION Real constant(Real x) { return Real(double(x)); }
 
 /// W = A.
@@ -65,7 +65,7 @@ template <class Number, class Loss, class View> struct MatrixMemory {
       next[cell] = keep * A[cell] + g[i] * k[j];
     });
   }
-  /// e and g = slope(e) [Dv]
+  /// Computes e [Dv], and g = slope(e) [Dv].
   KOKKOS_FUNCTION void errors(const Team &team, const Head<Real> &h, int t, const Real *W, Real *e, Real *g) const {
     const int F = Dk;
     each(team, Dv, [=](int i) { e[i] = h.v(t)[i] - dot(W + size_t(i) * F, h.k(t), F); });

@@ -13,8 +13,8 @@
 //
 //   M_t = c_t M' + d_t Z' - sum_{s<=t} w(t,s) lr beta_s grad_s
 //
-// with c, d and w from the same recurrence with numbers in place of M and Z. Each gradient is an outer product, so
-// reads are matrix products with [n,n] weights. The inputs of the hidden units for q_t are
+// The numbers c, d and w follow the same recurrence as M and Z. Each gradient is an outer product, so reads are matrix
+// products with [n,n] weights. The inputs of the hidden units for q_t are
 //
 //   B_t q_t = c_t B' q_t + d_t Z' q_t - sum_s w(t,s) (q_t . k_s) lr beta_s dh_s, and likewise for the second layer.
 #pragma once

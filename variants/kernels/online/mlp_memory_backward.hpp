@@ -57,7 +57,7 @@ template <class Real, class Act, class Read> struct TrainBack {
     down_columns(team, m.width, V, [=](int j, int c) { y[c] += a[j] * M[size_t(j) * row + F + c]; });
     team.barrier();
   }
-  /// apply() at the key, then the loss's gradient e.
+  /// Runs apply() at the key, then computes the loss's gradient e.
   KOKKOS_FUNCTION void learn(const Team &team, const Head<Real> &head, int t, const Real *M, const Buffers &x) const {
     apply(team, M, head.k(t), x.h, x.a, x.y);
     once(team, [=, *this] { m.head.gradient(Dk, Dv, head.k(t), head.v(t), x.y, x.e); });

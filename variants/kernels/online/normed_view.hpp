@@ -33,7 +33,7 @@ struct NormedView {
     team.barrier();
     return buffer;
   }
-  /// dA = W/A dW + (A . dW) d(W/A) / dA,   d(W/A) / dA_i = (2 - r) W/A |A_i|^{r-1} sign(A_i) / |A|_r^r
+  /// dA += W/A dW + (A . dW) d(W/A) / dA,   d(W/A) / dA_i = (2 - r) W/A |A_i|^{r-1} sign(A_i) / |A|_r^r
   template <class Real>
   KOKKOS_FUNCTION void pull(const Team &team, int n, const Real *A, const Real *, const Real *dW, Real *dA) const {
     const Real peak = largest(team, n, A);

@@ -9,8 +9,8 @@
 
 namespace recollect::variants {
 
-/// The iteration of a step stops when its residual is at rounding level, or after 4 F + 16 iterations (exact arithmetic
-/// needs F).
+/// The iteration of a step stops when its residual is at rounding level, or after 4 F + 16 iterations (in exact
+/// arithmetic, F are enough).
 template <class Real> struct ConjugateGradients {
   Real *r;       // [C,F] residuals
   Real *d;       // [C,F] search directions

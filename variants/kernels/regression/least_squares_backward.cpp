@@ -54,8 +54,8 @@ template <class Real> struct LeastSquaresBlockBack {
     dz = s.take(size_t(C) * F), dd = s.take(C), D = s.take(C), added = s.take(size_t(F) * F);
   }
 
-  /// The block began at step t0 from `start` and ended with P_n. On entry, `d` holds the gradient of the state after
-  /// the block; on return, of the state before the block. d.P is dP + dP^T.
+  /// The block began at step t0 from `start` and ended with P_n (the argument `P`). On entry, `d` holds the gradient of
+  /// the state after the block; on return, of the state before the block. d.P is dP + dP^T.
   KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h, int t0, const Solution<Real> &start,
                                   const Real *P, const Solution<Real> &d, const StepGradients<Real> &out) const {
     const int n = block.updates.n, F = h.Dk, V = h.Dv;

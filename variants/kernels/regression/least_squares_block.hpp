@@ -13,7 +13,7 @@
 
 namespace recollect::variants {
 
-/// Outputs of a block of steps that starts from S_0 and P_0, and S after the block.
+/// Computes the outputs of a block of steps that starts from S_0 and P_0, and S after the block.
 template <class Real> struct LeastSquaresBlock {
   RankOneBlock<Real> updates;
   std::ptrdiff_t lda, lde;

@@ -60,7 +60,7 @@ template <class Real> struct Apart {
     for (int j = 0; j < B; ++j) b(row * B + j) += both(row * (A + B) + A + j);
   }
 };
-/// B^T of every head, from a state in which B stands above H.
+/// Copies B^T of every head from a state in which B stands above H.
 template <class Real> struct TransposedTop {
   int V, F;
   Array<Real> state, out;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small dense factorisations within one team, and rank-one updates of an inverse, many in one block. Used by the layers
-// that solve their regression exactly. Matrices are row-major. Functions end with a barrier unless their comment says
+// Small dense factorisations within one team, and rank-one updates of an inverse, many in one block, for layers that
+// solve their regression exactly. Matrices are row-major. Functions end with a barrier unless their comment says
 // otherwise.
 #pragma once
 #include "harness/device/tile/transposed.hpp"

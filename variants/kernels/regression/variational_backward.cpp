@@ -214,7 +214,7 @@ private:
     });
   }
 
-  /// dA = M_n dA M_n^T + sum_s hy_s hb_s^T, symmetrised.
+  /// Replaces dA by M_n dA M_n^T + sum_s hy_s hb_s^T, symmetrised.
   KOKKOS_FUNCTION void carry(const Team &team, const Buffers &x, const RankOneBlock<Real> &block, int n) const {
     const int F = of.rows.F;
     const std::ptrdiff_t ld = x.ld;

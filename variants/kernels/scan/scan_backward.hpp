@@ -9,7 +9,7 @@
 
 namespace recollect::variants {
 
-/// The forward pass, which saves states.
+/// The forward pass, which saves the states at the chunks' starts.
 template <class Number, class Rule> struct ScanSaving : ScanAlgebra<Number, Rule> {
   using Base = ScanAlgebra<Number, Rule>;
   ChunkStates<Number> starts;
