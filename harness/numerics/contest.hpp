@@ -12,9 +12,10 @@ struct Contestant {
   std::function<std::vector<Sample>(size_t count)> take;
 };
 
-/// The samples of each contestant. All contestants continue until every one has enough samples and has had a turn in
+/// The samples of each contestant. All contestants continue until each of them has enough samples and has had a turn in
 /// both orders. If a contestant stopped early and the machine became slower, it would be timed only while the machine
-/// was fast. After a turn in which samples were discarded because of a slow clock, rest() lets the processor cool.
+/// was fast. rest() is called after a turn in which samples were discarded because of a slow clock. It lets the
+/// processor cool.
 std::vector<Sampling> contest(const std::vector<Contestant> &contestants, const SamplingRule &rule,
                               const std::function<void()> &rest);
 

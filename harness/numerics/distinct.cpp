@@ -5,7 +5,7 @@
 namespace recollect {
 
 std::vector<int> distinct(int count, int n, const Stream &draw, std::uint64_t first) {
-  std::unordered_map<int, int> moved; // place -> number, for places of the shuffled list whose number is not the place
+  std::unordered_map<int, int> moved; // place in the shuffled list -> number at this place, if they may differ
   const auto at = [&](int place) {
     const auto found = moved.find(place);
     return found == moved.end() ? place : found->second;

@@ -6,7 +6,8 @@
 
 namespace recollect {
 
-/// Adjusted p-values, in the order of `p`: for the i-th smallest of n, min over j >= i of n p_(j) / j. No NaN in `p`.
+/// Adjusted p-values, in the order of `p`. If p_(j) is the j-th smallest of n, then p_(i) is adjusted to the minimum
+/// over j >= i of n p_(j) / j. `p` must not contain NaN.
 std::vector<double> adjusted_for_discoveries(const std::vector<double> &p);
 
 } // namespace recollect

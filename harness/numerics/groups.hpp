@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finite groups of permutations by name. Tasks ask for the product of the letters of a word (the word problem).
+// Finite groups of permutations, by name. Tasks pose the word problem: a word is a sequence of elements of a group, and
+// the product of these elements is asked.
 #pragma once
 #include <string>
 #include <utility>
@@ -24,8 +25,8 @@ const std::vector<std::string> &group_names();
 /// The group with this name.
 PermutationGroup group_named(const std::string &name);
 
-/// The permutation i -> first[second[i]]. To rearrange a list x by p is to put x[p[i]] at place i. The product
-/// rearranges a list by `first` and then by `second`.
+/// The permutation i -> first[second[i]]. A permutation p rearranges a list x by putting x[p[i]] at place i. The
+/// product rearranges a list first by `first`, then by `second`.
 Permutation product(const Permutation &first, const Permutation &second);
 
 /// A shortest sequence of exchanges of two places that rearranges a list by `permutation`. Its length is the number of

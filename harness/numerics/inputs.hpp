@@ -10,13 +10,14 @@ namespace recollect {
 enum class Keys {
   unit,     // uniform on the unit sphere: well conditioned
   gaussian, // N(0, I / Dk)
-  repeated, // one unit key at every step plus 1% noise, renormalised: most ill-conditioned
+  repeated, // the same unit key at every step, plus 1% noise, renormalised: worst conditioned of the three
 };
 
 inline bool every_tensor(Tensor) { return true; }
 
-/// q, k (of the given kind), v ~ N(0,1), w unit, beta in (0.2, 1), alpha in (0.8, 1), lambda in (0.8, 1). No initial
-/// state. Inputs for which `wanted` is false are absent; this does not change the numbers of the other inputs.
+/// Random inputs without an initial state. k is of the kind `keys`; q is Gaussian if k is, otherwise unit; v is
+/// N(0, 1); w is unit; beta is uniform in (0.2, 1), alpha and lambda in (0.8, 1). An optional input for which `wanted`
+/// is false is absent; this does not change the numbers of the other inputs.
 Sequence random_sequence(const Shape &shape, std::uint64_t seed, Keys keys = Keys::unit,
                          const std::function<bool(Tensor)> &wanted = every_tensor);
 

@@ -49,8 +49,8 @@ void identity_then_hadamard(double *rows, int n, int d) {
     }
 }
 
-/// Makes all |inner products| at most `cosine`, by gradient descent on the sum of squares of the amounts by which they
-/// exceed .9 cosine.
+/// Makes the |inner product| of any two rows at most `cosine`, by gradient descent on the sum of the squared amounts by
+/// which the |inner products| exceed .9 cosine.
 void push_apart(double *rows, int n, int d, double cosine) {
   const double slack = 0.9 * cosine;
   Dense keys(n, d, std::vector<double>(rows, rows + size_t(n) * d));

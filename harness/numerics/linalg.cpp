@@ -33,9 +33,10 @@ Eigen::SelfAdjointEigenSolver<Matrix> symmetric(const Matrix &a, int what) {
   return succeeded(Eigen::SelfAdjointEigenSolver<Matrix>(a, what), "the symmetric eigenvalue problem");
 }
 
-/// Singular values and vectors of A = Q R [m,n], m >= n, from the symmetric matrix [[0, R], [R^T, 0]]: its n largest
-/// eigenvalues are the singular values, with eigenvectors (u, v) / sqrt 2. As exact and as fast as Eigen's
-/// divide-and-conquer decomposition, with a fifth of the compile time.
+/// Singular values and vectors of A = Q R [m,n], m >= n, from the symmetric matrix [[0, R], [R^T, 0]]. The n largest
+/// eigenvalues of this matrix are the singular values of A and of R. Their eigenvectors are (u, v) / sqrt 2, where u
+/// and v are singular vectors of R. This is as exact and as fast as Eigen's divide-and-conquer decomposition, and takes
+/// a fifth of the time to compile.
 struct Tall {
   Eigen::HouseholderQR<Matrix> qr;
   Eigen::Index n;
@@ -118,7 +119,7 @@ Dense pseudo_inverse(const Dense &a, double cutoff) {
   const auto solver = tall.solve(Eigen::ComputeEigenvectors);
   const Eigen::VectorXd &values = solver.eigenvalues();
   const Matrix &vectors = solver.eigenvectors();
-  Matrix sum = Matrix::Zero(a.rows, a.columns); // sum of u v^T / sigma over R's singular vectors
+  Matrix sum = Matrix::Zero(a.rows, a.columns); // sum of u v^T / sigma over R's singular values sigma
   for (Eigen::Index i = 2 * tall.n - 1; i >= 0 && values[i] > cutoff * values[2 * tall.n - 1]; --i)
     sum.topRows(tall.n) += 2 / values[i] * vectors.col(i).head(tall.n) * vectors.col(i).tail(tall.n).transpose();
   sum.applyOnTheLeft(tall.qr.householderQ());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dense float64 linear algebra for predictions and references, by Eigen. Row-major.
+// Dense linear algebra in float64 for predictions and references, computed by Eigen. Matrices are row-major.
 #pragma once
 #include <cstddef>
 #include <vector>
@@ -23,7 +23,7 @@ Dense operator+(const Dense &a, const Dense &b);
 Dense operator-(const Dense &a, const Dense &b);
 Dense operator*(double factor, const Dense &a);
 Dense transpose(const Dense &a);
-/// Inner product of two vectors of one length.
+/// Inner product of two vectors of n numbers.
 inline double inner(const double *a, const double *b, int n) {
   double sum = 0;
   for (int i = 0; i < n; ++i) sum += a[i] * b[i];
@@ -39,7 +39,7 @@ Dense outer(const std::vector<double> &a, const std::vector<double> &b);
 double trace(const Dense &a);
 double frobenius_norm(const Dense &a);
 double max_abs(const std::vector<double> &values);
-/// max |a - b|; NaN if any element is.
+/// max |a - b|; NaN if any difference is NaN.
 double max_difference(const std::vector<double> &a, const std::vector<double> &b);
 
 std::vector<double> singular_values(const Dense &a); // descending

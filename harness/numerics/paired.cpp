@@ -14,7 +14,7 @@ constexpr size_t most_exact = 16, draws = 100000;
 double share_as_far(const std::vector<double> &differences) {
   double found = 0, size = 0;
   for (double d : differences) found += d, size += std::fabs(d);
-  const double least = std::fabs(found) - 1e-12 * size; // 1e-12: the order of summation changes rounding errors
+  const double least = std::fabs(found) - 1e-12 * size; // 1e-12: equal sums may differ by rounding
   const bool exact = differences.size() <= most_exact;
   const size_t patterns = exact ? size_t(1) << differences.size() : draws;
   const Stream drawn(1, "paired/signs");

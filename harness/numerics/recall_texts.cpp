@@ -9,13 +9,14 @@
 namespace recollect {
 namespace {
 
-/// Side of the square grid of keys of two tokens.
+/// A key is a pair of two tokens, so the keys form a square grid with one token per axis. This is the grid's side.
 int side_of(const RecallTextShape &s) { return int(std::lround(std::sqrt(s.pairs))); }
 
-/// The places of the queries, drawn without replacement: each by the power law over the places that are left.
+/// Draws the places of the queries without replacement. Among the places that are left, place g has a probability
+/// proportional to (g + 1)^(power - 1).
 std::vector<int> draw_places(const RecallTextShape &s, const Stream &draw) {
   const int count = (s.length - s.context()) / (s.key_tokens + 1);
-  // Equivalent to sorting the places by exponential arrival times whose rates are the weights (g + 1)^(power - 1).
+  // An equivalent way is to sort the places by exponential arrival times with the rates (g + 1)^(power - 1).
   std::vector<double> arrival;
   for (int g = 0; g < count; ++g) arrival.push_back(-std::log(draw.uniform(g)) / std::pow(g + 1, s.power - 1));
   std::vector<int> places(count);

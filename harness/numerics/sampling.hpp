@@ -8,19 +8,18 @@ namespace recollect {
 
 struct Sample {
   double seconds = 0;
-  double clock = 1; // the processor's clock during the sample, over its default clock; 1 if unknown
+  double clock = 1; // the processor's clock during the sample, divided by its default clock; 1 if unknown
   double taken = 0; // wall time of the sample in seconds, including resetting buffers and flushing caches
 };
 
-/// When to stop sampling, after nvbench's rules: when the median is precise, or when more samples would not make it
-/// precise.
+/// Sampling stops, as in nvbench, when the median is precise or when more samples would not make it precise.
 struct SamplingRule {
   size_t least = 5, most = 1000; // limits of the number of samples kept
   double least_seconds = 0.3;    // least sum of the kept samples' times
   double most_seconds = 6;       // wall time after which sampling stops, even with fewer than `least` samples
   double precision = 0.005;      // target for the relative standard error of the median
   double slowest_clock = 0.75;   // a sample taken at a slower clock is discarded
-  size_t most_discarded = 50;    // after this many discarded samples all are kept, because the GPU stays slow
+  size_t most_discarded = 50;    // after this many discarded samples the clock is taken to stay slow, and all are kept
 };
 
 class Sampling {

@@ -14,7 +14,7 @@ Mean mean_of(const std::vector<double> &x) {
 }
 
 Mean batch_mean(const std::vector<double> &series, size_t batches) {
-  const size_t length = series.size() / batches; // the remaining numbers of the series are ignored
+  const size_t length = series.size() / batches; // numbers after the last full batch are ignored
   std::vector<double> means;
   for (size_t b = 0; length && b < batches; ++b)
     means.push_back(mean_of(std::vector<double>(series.begin() + b * length, series.begin() + (b + 1) * length)).mean);

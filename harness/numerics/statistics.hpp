@@ -11,10 +11,11 @@ struct Mean {
   double standard_error = 0; // of the mean
 };
 
-/// Independent samples with finite variance.
+/// The mean of independent samples with finite variance.
 Mean mean_of(const std::vector<double> &samples);
 
-/// Correlated samples (a time series): the means of `batches` consecutive segments, taken as independent.
+/// The mean of a time series, whose samples are correlated. The series is cut into `batches` segments; the standard
+/// error follows from the means of the segments, which are taken as independent.
 Mean batch_mean(const std::vector<double> &series, size_t batches = 32);
 
 /// Slope and its standard error of the least-squares line through (x, y).

@@ -9,15 +9,16 @@ namespace recollect {
 struct Timing {
   double median = 0;
   double low = 0, high = 0;     // 95% bootstrap interval of the median
-  std::vector<size_t> outliers; // samples beyond 5 scaled median absolute deviations; reported, and kept in the median
+  std::vector<size_t> outliers; // samples more than 5 scaled median absolute deviations away; the median includes them
   double noise = 0;             // relative noise of a sample (noise_of)
 };
 
 double median_of(std::vector<double> values);
-/// The standard deviation of the samples, estimated by the scaled median absolute deviation, divided by their median. 0
-/// for one sample.
+/// The relative standard deviation of the samples: the scaled median absolute deviation, divided by the median. 0 for
+/// one sample.
 double noise_of(const std::vector<double> &samples);
-/// Relative standard error of the median of n normal samples of this noise: sqrt(pi/2) noise / sqrt(n).
+/// Relative standard error of the median of n normal samples with relative standard deviation `noise`:
+/// sqrt(pi/2) noise / sqrt(n).
 double median_error(double noise, size_t n);
 
 /// Needs at least one sample. Resamples use a fixed seed, so the same samples give the same interval.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of a run's layers is better, and with what confidence.
+// Ranks the layers of a run and compares them in pairs, with intervals and p-values.
 #pragma once
 #include "harness/numerics/paired.hpp"
 #include "harness/run/ensembles.hpp"
 
 namespace recollect {
 
-/// Groups of ensembles of one experiment and task that have equal task parameters. Parameters named in `except` may
-/// differ.
+/// Groups the ensembles: all ensembles of a group have the same experiment, the same task and the same task parameters,
+/// except for the parameters named in `except`.
 using EnsembleList = std::vector<const Ensemble *>;
 std::vector<EnsembleList> under_same_conditions(const std::vector<Ensemble> &all,
                                                 const std::vector<std::string> &except = {});
@@ -25,7 +25,7 @@ struct ComparedPair {
 std::vector<ComparedPair> compare(const std::vector<std::pair<const Ensemble *, const Ensemble *>> &pairs,
                                   const std::string &metric);
 
-/// Every pair once, in the order of `layers`; with `of_best` only the first layer with each other layer.
+/// Every pair of `layers` once, in their order. With `of_best`, only the pairs that contain the first layer.
 std::vector<std::pair<const Ensemble *, const Ensemble *>> pairs_of(const EnsembleList &layers, bool of_best);
 
 } // namespace recollect

@@ -8,7 +8,7 @@ namespace recollect {
 namespace {
 
 using Texts = std::map<std::string, std::string>;
-/// Case -> owner -> parameters, either planned or chosen by tuning.
+/// Index of a case -> owner (its layer or its task) -> the owner's parameters, as planned or as chosen by tuning.
 using ByCase = std::map<std::int64_t, std::map<std::string, Texts>>;
 
 std::string six_digits(double value) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups the cases of a run.
+// Groups the cases of a run that differ only in their seed.
 #pragma once
 #include "harness/files/results.hpp"
 
@@ -9,12 +9,12 @@ namespace recollect {
 struct Ensemble {
   std::string experiment, task, variant, form, real;
   std::string headline;                                   // the task's first metric
-  std::string setting, chosen;                            // "tuned", "beta=0.5"
-  std::map<std::string, std::string> of_task, of_variant; // name -> value as text, as planned
+  std::string setting, chosen;                            // for example "tuned" and "beta=0.5"
+  std::map<std::string, std::string> of_task, of_variant; // name of a parameter -> its planned value, as text
   double chance = 0, ceiling = 0;                         // chance and ceiling of the headline; NaN if unknown
-  double state_bytes = 0;                                 // per head
-  bool larger_is_better = false;                          // of the headline
-  /// Metric -> seed -> value. NaN and Inf are values.
+  double state_bytes = 0;                                 // size of the state of one head
+  bool larger_is_better = false;                          // whether a larger headline is better
+  /// Metric -> seed -> value, which may be NaN or Inf.
   std::map<std::string, std::map<std::uint64_t, double>> values;
 };
 
@@ -24,22 +24,23 @@ std::vector<double> values_of(const Ensemble &ensemble, const std::string &metri
 /// The ensembles of a run in the order of its plan. Ensembles without a result are left out.
 std::vector<Ensemble> ensembles_of(const Results &results);
 
-/// The values of two ensembles in one metric for the seeds that both have, in order of the seed.
+/// The values of one metric in two ensembles, for the seeds that both ensembles have, in order of the seed.
 struct SharedSeeds {
   std::vector<double> first, second;
 };
 SharedSeeds shared_seeds(const Ensemble &first, const Ensemble &second, const std::string &metric);
 
-/// Parameters with more than one value: of a task within its experiment, of a layer within its task.
+/// Finds the parameters that take more than one value. Task parameters are compared among all ensembles of the same
+/// experiment and task, layer parameters among all ensembles of the same experiment, task and layer.
 class Swept {
 public:
   explicit Swept(const std::vector<Ensemble> &all);
-  /// Name -> value in `one`, for swept parameters only.
+  /// The parameters of `one` that take more than one value: name -> value.
   std::map<std::string, std::string> of_task(const Ensemble &one) const;
   std::map<std::string, std::string> of_variant(const Ensemble &one) const;
 
 private:
-  /// (experiment, task, variant or "", name) -> the parameter's values
+  /// (experiment, task, variant, name of a parameter) -> the parameter's values; variant is "" for task parameters.
   std::map<std::tuple<std::string, std::string, std::string, std::string>, std::set<std::string>> values_;
   std::map<std::string, std::string> several(const Ensemble &one, const std::string &variant,
                                              const std::map<std::string, std::string> &mine) const;

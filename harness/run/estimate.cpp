@@ -45,8 +45,9 @@ Estimate estimate(const std::vector<const Case *> &cases, double budget,
     spent += times.back();
   }
   if (times.size() == 1 && cases.size() > 1 && works[0] > 0)
-    return {times[0] / works[0] * all_work, 1}; // one time cannot separate overhead from rate
-  // The fastest case's time is the overhead per case. The rate is the remaining time divided by the remaining work.
+    return {times[0] / works[0] * all_work, 1}; // one time cannot separate the overhead from the time per operation
+  // The overhead per case is the time of the fastest case. The time per operation follows from the time beyond this
+  // overhead and the work beyond that of the lightest case.
   const double overhead = *std::min_element(times.begin(), times.end());
   double beyond = 0, work = 0;
   for (size_t i = 0; i < times.size(); ++i) beyond += times[i] - overhead, work += works[i] - works[0];

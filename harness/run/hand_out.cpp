@@ -6,7 +6,7 @@
 namespace recollect {
 
 HandOut::HandOut(const std::vector<std::string> &kinds, const std::vector<double> &work, bool shared) {
-  std::map<std::string, std::vector<size_t>> items; // of each kind, by decreasing work
+  std::map<std::string, std::vector<size_t>> items; // kind -> its items, by decreasing work
   for (size_t i : longest_first(shared ? work : std::vector<double>(work.size())))
     items[shared ? kinds.at(i) : ""].push_back(i);
   std::vector<Kind> all;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order in which ranks that share a plan take its items.
+// The order in which the ranks that share a plan take the plan's items.
 #pragma once
 #include "harness/system/ranks.hpp"
 #include <optional>
@@ -8,23 +8,25 @@
 
 namespace recollect {
 
-/// Items of one kind run the same kernels, and a process loads each kernel onto its GPU at the first use. So a rank stays
-/// with a kind until all its items are taken, then begins the kind with the most work that no rank has begun, and at last
-/// helps with the kind that has the most work left. A kind's items are taken by decreasing work, so that all ranks
-/// finish together. A single process takes all items in the plan's order.
+/// Items of one kind run the same kernels, and a process loads a kernel onto its GPU at the kernel's first use. To load
+/// few kernels, a rank takes items of one kind until none is left. Then it begins another kind: of those that no rank
+/// has begun, the one with the most work. When all kinds are begun, it helps with the kind that has the most work left.
+/// The items of a kind are taken by decreasing work, so that all ranks finish at about the same time. A single process
+/// takes all items in the order of the plan.
 class HandOut {
 public:
-  /// The kind and the work of each item. The same on every rank.
+  /// `kinds` and `work` hold the kind and the work of each item, and are the same on every rank.
   HandOut(const std::vector<std::string> &kinds, const std::vector<double> &work, bool shared = ranks::size() > 1);
   /// Number of counters that next() needs.
   size_t counters() const { return kinds_.size() + 1; }
-  /// The item that this rank takes next, if any is left; every item goes to exactly one rank. All ranks share `counters`.
+  /// The item that this rank takes next, if any is left. All ranks share `counters`, so every item goes to one rank
+  /// only.
   std::optional<size_t> next(ranks::Counters &counters);
 
 private:
   struct Kind {
     std::vector<size_t> items; // in the order in which they are taken
-    std::vector<double> left;  // work of items[i] and those after it
+    std::vector<double> left;  // left[i]: work of items[i] and of all items after it
   };
   std::optional<size_t> most_left(const std::vector<size_t> &taken) const;
   std::vector<Kind> kinds_; // by decreasing work

@@ -15,11 +15,11 @@
 namespace recollect {
 namespace {
 
-/// The settings that apply to a variant or task: "owner.name", where owner is any of the entry's names, and "name",
-/// where the entry declares a parameter of this name.
+/// The settings that apply to `entry`, a variant or a task. A setting called "owner.name" applies if owner is one of
+/// the entry's names. A setting called "name" applies if the entry declares a parameter with this name.
 template <class Entry> Assignments meant_for(const Entry &entry, const Assignments &settings) {
   Assignments mine;
-  const auto declared = [&](const std::string &name) { // the descriptor's spelling, if it declares the name
+  const auto declared = [&](const std::string &name) { // a declared name in the descriptor's spelling, others unchanged
     for (const ParamSpec &spec : entry.params)
       if (lookup::same(name, spec.name)) return spec.name;
     return name;
@@ -28,7 +28,7 @@ template <class Entry> Assignments meant_for(const Entry &entry, const Assignmen
     for (const ParamSpec &spec : entry.params)
       if (lookup::same(key, spec.name)) mine[spec.name] = value;
   for (const std::string &owner : lookup::names(entry))
-    for (const auto &[key, value] : settings) // specific settings override general ones
+    for (const auto &[key, value] : settings) // "owner.name" overrides "name"
       if (const size_t dot = key.find('.'); dot != std::string::npos && lookup::same(key.substr(0, dot), owner))
         mine[declared(key.substr(dot + 1))] = value;
   return mine;
@@ -86,7 +86,7 @@ void refuse_unused(const Assignments &settings, const std::vector<const Variant 
 
 namespace {
 
-/// The widths that `shapes` lists; one empty assignment if there are none.
+/// The widths that request.shapes lists; one empty assignment if it lists none.
 std::vector<Assignments> widths(const RunRequest &request) {
   if (request.shapes.empty()) return {{}};
   std::vector<Assignments> all;
@@ -104,7 +104,8 @@ class Planner {
 public:
   explicit Planner(const RunRequest &request, std::vector<Case> &plan) : request_(request), plan_(plan) {}
 
-  /// The cases of one layer on one task with given parameters: one per seed, after the trials if layers are tuned.
+  /// Adds the cases of one layer on one task with given parameters: first the trials, if layers are tuned, then one
+  /// case per seed.
   void add(Case c, const Assignments &variant_settings, const Assignments &task_settings) {
     const std::vector<Free> free = free_parameters(*c.variant, *c.task, variant_settings, task_settings);
     c.experiment = request_.experiment;

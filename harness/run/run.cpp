@@ -83,9 +83,9 @@ Record run_case(const Case &c, int warmup, int repetitions) {
     record.status = "skipped", record.reason = refused.what();
   } catch (const std::exception &failure) {
     record.reason = failure.what();
-    if (record.reason.find("insufficient memory") == std::string::npos) return record; // Kokkos's message
+    if (record.reason.find("insufficient memory") == std::string::npos) return record; // words of Kokkos's message
     if (!device_memory_free()) throw std::bad_alloc();
-    record.status = "skipped"; // device memory: a form's workspace did not fit
+    record.status = "skipped"; // the workspace of the form did not fit into the device's memory
   }
   return record;
 }

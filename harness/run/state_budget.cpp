@@ -26,8 +26,8 @@ Params widths_within(double bytes, const Variant &variant, const Params &variant
     return (!variant.unsuitable || variant.unsuitable(shape, variant_params).empty()) &&
            state_bytes(variant, shape, variant_params, real) <= bytes;
   };
-  // A state has at least as many numbers as its width, so the search starts at bytes / size of a number. It tries every
-  // width below, because a layer may not allow all of them.
+  // The state at a width has at least this many numbers, so the search starts at bytes / size of a number. It tries
+  // every smaller width too, because a layer may not allow all widths.
   const double size = real == Real::f32 ? 4 : 8;
   for (int width = int(std::min(high, std::floor(bytes / size))); width >= int(low); --width)
     if (fits(width)) return at(width);

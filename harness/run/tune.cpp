@@ -13,7 +13,7 @@ bool reads(const Variant &variant, const std::string &input) {
 
 std::string params_of(const Case &c) { return c.variant_params.str() + ";" + c.task_params.str(); }
 
-/// Adds the parameters in which the trials of a case differ, with their values in `params`.
+/// Adds to `choice` the parameters in which the trials of a case differ, with their values in `params`.
 void add_chosen(const std::string &owner, const std::vector<ParamSpec> &specs, const Params &params,
                 const std::vector<const Params *> &tried, Choice &choice) {
   for (const ParamSpec &spec : specs) {
@@ -37,7 +37,8 @@ std::vector<Free> free_parameters(const Variant &variant, const Task &task, cons
     if (!spec.grid.empty() && !of_variant.count(spec.name))
       free.push_back({false, spec.name, spec.fallback, spec.grid});
   for (const ParamSpec &spec : task.params) {
-    // If a layer takes both, constant alpha and lambda act as one decay (in titans lambda only scales eta).
+    // If a layer reads alpha and lambda and both are constant, only their product acts, as one decay. (In titans lambda
+    // is not a decay, but a factor on the momentum eta.)
     const bool decays_by_alpha = spec.name == "lambda" && reads(variant, "alpha");
     if (!spec.grid.empty() && !of_task.count(spec.name) && reads(variant, spec.name) && !decays_by_alpha)
       free.push_back({true, spec.name, spec.fallback, spec.grid});
