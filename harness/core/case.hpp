@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A user's request, one case of it, and its result: the values that pass from plan to run to results.
+// A user's request, a case (one layer on one task with one seed), and the result of a case. The plan makes cases from
+// requests, and the run makes results from cases.
 #pragma once
 #include "harness/core/execution_options.hpp"
 #include "harness/core/task.hpp"
@@ -8,19 +9,20 @@ namespace recollect {
 
 struct RunRequest : ExecutionOptions {
   std::vector<std::string> variants{"all"}, tasks{"all"}; // names or globs
-  std::string form = "fast";                              // a form's name, or "fast": the fastest at the task's shape
+  std::string form = "fast";                              // a form's name; "fast": the fastest one at the task's shape
   std::uint64_t seed = 1;
   int seeds = 1;          // number of seeds: seed, seed + 1, ...
   bool tune = false;      // run each layer with the best parameters of its grid (tune.hpp)
-  int tuning_seeds = 3;   // number of seeds of the trials; they follow the reported seeds
-  std::string experiment; // in a suite: what these cases show
+  int tuning_seeds = 3;   // number of seeds of the trials; these seeds follow the reported ones
+  std::string experiment; // name of the experiment of a suite; "" outside suites
   /// Keys: "name" for every selected variant and task that has the parameter, "owner.name" for one of them. Values:
   /// lists and ranges (sweep.hpp), of which every combination is run.
   Assignments settings;
   std::vector<std::string>
       shapes; // "d,dv" pairs for tasks that have both, each run with all combinations of `settings`
   int warmup = 0, repetitions = 1;
-  /// Bytes per head: each layer gets the largest widths whose state fits (state_budget.hpp); 0: no limit.
+  /// Limit of the state of a head, in bytes: each layer runs at the largest width at which its state is within the
+  /// limit (state_budget.hpp). 0: no limit.
   double state_bytes = 0;
 };
 
@@ -28,7 +30,7 @@ struct RunRequest : ExecutionOptions {
 ///   fixed    there are none, or the user set all of them
 ///   untuned  some are at their defaults
 ///   trial    they have values of the grid, with a tuning seed
-///   tuned    they have the best values of the group's trials; filled in after the trials
+///   tuned    they have the best values of the group's trials, which are filled in after the trials
 enum class Setting { fixed, untuned, trial, tuned };
 inline const char *name_of(Setting setting) {
   const char *const names[] = {"fixed", "untuned", "trial", "tuned"};
@@ -45,7 +47,7 @@ struct Case : ExecutionOptions {
   const Task *task = nullptr;
   Params variant_params, task_params;
   std::uint64_t seed = 1;
-  double state_limit = 0; // bytes of state that a head may have; 0: any
+  double state_limit = 0; // most bytes that the state of a head may take; 0: no limit
 };
 
 /// A parameter of a layer or a task, and the value that tuning chose for it.
@@ -59,14 +61,14 @@ using Choice = std::vector<Chosen>;
 struct Record {
   int case_index = 0;
   Shape shape;
-  /// "ok" | "meaningless" (the task says why this variant's result would mean nothing, or the variant why it cannot
-  /// take the shape) | "skipped" (the case needs more than --memory) | "failed"
+  /// "ok" | "meaningless" (the task says why a result of this variant would mean nothing, the variant says why it
+  /// cannot take the shape, or the state exceeds state_limit) | "skipped" (the case needs too much memory) | "failed"
   std::string status;
   std::string
       reason; // why the status is not ok; of an ok case "" or a remark of settle() (harness/call/divergence.hpp)
   Score score;
   double state_bytes = 0, flops = 0; // state_bytes: per head; flops: of the definition, per token
-  Choice chosen;                     // if tuned
+  Choice chosen;                     // what tuning chose; empty if the case is not tuned
   std::vector<double> seconds;       // kernel time of each repetition, without transfers
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The type that files of theory/ return: a statement of a paper, and its measurement.
+// The type that files of theory/ return: a statement of a paper, and how it is measured.
 #pragma once
 #include "harness/core/reading.hpp"
 #include "harness/core/types.hpp"
@@ -15,14 +15,15 @@ enum class Verdict { holds, holds_asymptotically, refuted, not_tested, inconclus
 enum class Reason { none, under_specified, not_numeric, needs_training, needs_gpu };
 enum class Effort { quick, full };
 
-/// What a measurement is compared with, at a point:
+/// The role of a point: what its measurement is compared with, and what follows from the comparison:
 ///   statement   the paper's sentence; decides the verdict
-///   limit       the law of the statement's error; decides whether it holds asymptotically
-///   condition   the statement under the condition that the claim names; decides whether it holds_under
-///   obligation  the exact form, the correction, or a premise; must hold whatever the verdict
+///   limit       the law of the statement's error; decides whether the statement holds asymptotically
+///   condition   the statement under the condition that the claim names; decides whether the verdict is holds_under
+///   obligation  the exact form, the correction, or a premise; must hold, whatever the verdict is
 ///   rival       a similar statement or system that is wrong; must be refuted
 enum class Role { statement, limit, obligation, rival, condition };
-/// A rival law predicts another value for the same measurement; a rival system is another system, measured again.
+/// A rival law predicts another value for the same measurement. A rival system is another system, which is measured
+/// too.
 enum class RivalKind { none, law, system };
 
 const char *name_of(Verdict);
@@ -35,7 +36,7 @@ const char *name_of(RivalKind);
 struct Protocol {
   Effort effort = Effort::quick;
   std::uint64_t seed = 1;
-  std::optional<Params> point; // the user's own parameters, in place of the suite's points
+  std::optional<Params> point; // parameters from the user, which replace the suite's points
   bool full() const { return effort == Effort::full; }
 };
 
@@ -48,7 +49,7 @@ struct Point {
   Params params;
   double measured = 0, predicted = 0;
   double standard_error = 0; // standard error of `measured`; 0 for exact algebra
-  double tolerance = 0;      // largest |measured - predicted| that passes, from standard_error and round-off
+  double tolerance = 0;      // largest |measured - predicted| that passes; derived from standard_error and rounding
   enum Relation { equal, at_most, at_least } relation = equal;
   Verdict verdict = Verdict::inconclusive;
 };
@@ -69,7 +70,7 @@ struct Claim {
   Reason reason = Reason::none;    // set for not_tested
   std::vector<std::string> covers; // ledger rows that this claim measures; may be none
   std::vector<std::string> tasks;
-  std::vector<std::string> variants; // layers that `measure` runs; none: algebra on matrices
+  std::vector<std::string> variants; // layers that `measure` runs; empty if it computes with matrices only
   Effort suite = Effort::quick;      // the smallest suite that contains the claim
   std::vector<ParamSpec> params;     // what --point accepts
   /// Returns every point, rivals included. Null for claims that are not tested. Usage error if the statement does not
@@ -78,10 +79,11 @@ struct Claim {
 };
 /// "layer" if the claim runs layers of the registry, "algebra" if it is about matrices only.
 const char *system_of(const Claim &);
-/// What qualifies the expected verdict, without marks of formulas: the scope of a refutation, the reason why the claim
-/// is not tested, or the condition. "" if nothing does.
+/// The scope of a refutation, the reason why the claim is not tested, or the condition under which it holds, without
+/// the marks of formulas. "" if the expected verdict has none of these.
 std::string qualifier(const Claim &);
-/// A verdict with its qualifier: "refuted (paper)", "holds_under (unit keys)", "holds".
+/// The verdict, with the claim's qualifier if it is the expected verdict: "refuted (paper)", "holds_under (unit keys)",
+/// "holds".
 std::string qualified(Verdict, const Claim &);
 
 } // namespace recollect

@@ -10,8 +10,8 @@
 namespace recollect {
 namespace {
 
-/// Converts to lower case. "§" becomes a word; '-' and '_' become spaces between letters, and stay between numbers
-/// ("5-7").
+/// Converts to lower case. "§" becomes the word "section" and an en dash becomes '-'. '_' becomes a space, and so does
+/// '-' unless a digit follows ("5-7").
 std::string normal(std::string text) {
   for (size_t at; (at = text.find("\u00a7")) != std::string::npos;) text.replace(at, 2, " section ");
   for (size_t at; (at = text.find("\u2013")) != std::string::npos;) text.replace(at, 3, "-");
@@ -24,7 +24,7 @@ std::string normal(std::string text) {
   return text;
 }
 
-/// The kind that an abbreviation or plural stands for.
+/// The kind of place that a word stands for, such as "theorem" for "thms".
 std::string kind_of(const std::string &word) {
   static const std::pair<const char *, const char *> begins[] = {
       {"eq", "eq"},          {"prop", "prop"},      {"cor", "corollary"}, {"lem", "lemma"},    {"th", "theorem"},
@@ -66,12 +66,12 @@ std::vector<std::string> numbers_in(const std::string &list) {
 }
 
 void add_place(std::set<Place> &places, const std::string &paper, const std::string &kind, const std::string &number) {
-  // a number such as A.1 is in an appendix even if the word appendix is missing
+  // a number such as A.1 names an appendix, even without the word appendix
   const bool lettered = std::isalpha(static_cast<unsigned char>(number[0]));
   places.insert({paper, lettered ? "appendix" : kind, number});
 }
 
-/// Removes every match of `pattern` from the text, leaving a space, and passes it to `use`.
+/// Passes every match of `pattern` in the text to `use`, and replaces the match by a space.
 template <class Use> void take(std::string &text, const std::regex &pattern, const Use &use) {
   std::smatch found;
   while (std::regex_search(text, found, pattern)) {
@@ -103,7 +103,7 @@ ClaimQuery parse(std::string &text) {
   return query;
 }
 
-/// The parts of a claim's source, which may name several papers: "002 §3; 000 §2.1".
+/// The papers and places that a claim's source names, for example "002 §3; 000 §2.1".
 ClaimQuery parse_source(const std::string &source) {
   ClaimQuery all;
   for (std::string part : split(source, ';')) {
@@ -120,7 +120,8 @@ ClaimQuery parse_source(const std::string &source) {
   return all;
 }
 
-/// Whether `whole` equals or contains `part`: 2.2 contains 2.2.1, Appendix A contains A.1, Fig 2 contains Fig 2b.
+/// Whether the place `whole` equals or contains the place `part`: Section 2.2 contains 2.2.1, Appendix A contains A.1,
+/// Fig 2 contains Fig 2b.
 bool holds(const Place &whole, const Place &part) {
   if (whole.kind != part.kind || (!whole.paper.empty() && whole.paper != part.paper)) return false;
   if (part.number.rfind(whole.number, 0) != 0) return false;

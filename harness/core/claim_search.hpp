@@ -20,23 +20,24 @@ struct Place {
 };
 
 struct ClaimQuery {
-  std::set<std::string> papers; // numbers
+  std::set<std::string> papers; // numbers of papers
   std::set<Place> places;
   std::vector<std::string> words; // the remaining words, in lower case
 };
 
-/// Any text is a query. Ranges and lists stand for each of their places: "Eq 5-7, 9" is Eq 5, 6, 7 and 9.
+/// Any text is a query. A range or a list stands for all of its places: "Eq 5-7, 9" is Eq 5, 6, 7 and 9.
 ClaimQuery parse_claim_query(const std::string &text);
 
-/// Whether a claim matches: it belongs to one of the papers, its source names every place, and each word occurs in its
-/// name, source, statement, exact form or explanation. A section contains its subsections, and a figure its panels.
+/// Whether the claim is of one of the query's papers (if the query names any), its source names every place of the
+/// query, and every word of the query occurs in the texts of the claim. A section contains its subsections, and a
+/// figure its panels.
 bool matches(const ClaimQuery &query, const Claim &claim);
 
-/// The claims that match. Claims with the words in their names come first, then those with the words in their
-/// statements.
+/// The claims that match. Claims with the query's words in their names come first, then claims with the words in their
+/// statements, then other claims of papers. Claims that were derived from a statement come last.
 std::vector<const Claim *> search_claims(const std::vector<Claim> &claims, const ClaimQuery &query);
 
-/// Whether `text` contains every one of the words, or a word that starts with it. '-' and '_' separate words.
+/// Whether every one of `words` is a word of `text` or the beginning of such a word. '-' and '_' separate words.
 bool has_words(const std::string &text, const std::vector<std::string> &words);
 
 } // namespace recollect

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cost of a layer per token, as a polynomial in its sizes. Each layer's descriptor states its cost. A test compares
-// it with the counted operations of the recurrent form (counted.hpp).
+// The cost of a layer per token, as a polynomial in the layer's sizes. Each layer's descriptor states this cost. A test
+// compares it with the counted operations of the recurrent form (counted.hpp).
 #pragma once
 #include "harness/core/params.hpp"
 #include "harness/core/types.hpp"
@@ -10,17 +10,17 @@
 
 namespace recollect {
 
-/// Sums of products of powers of named sizes. Powers may be negative: 6 Dv Dk + 2 Dk T / block.
+/// A sum of products of powers of named sizes. Powers may be negative: 6 Dv Dk + 2 Dk T / block.
 class Polynomial {
 public:
   SPECIAL_MEMBERS(Polynomial);
   Polynomial(double constant) { add({}, constant); }
   static Polynomial symbol(const std::string &name);
-  /// A symbol whose value is `automatic` if the parameter has no value.
+  /// A parameter called `name`. If it has no value, the value of `automatic` is used.
   static Polynomial symbol(const std::string &name, const Polynomial &automatic);
   friend Polynomial operator+(Polynomial a, const Polynomial &b);
   friend Polynomial operator*(const Polynomial &a, const Polynomial &b);
-  /// The divisor b must have one term.
+  /// The divisor b must have exactly one term.
   friend Polynomial operator/(const Polynomial &a, const Polynomial &b);
   /// The value at these sizes. The step t is averaged over the sequence: (T + 1) / 2 for t, (T + 1) (2 T + 1) / 6 for
   /// t^2. Other names are the variant's parameters. Throws a logic error for an unknown name.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers that count operations. A form that runs on them yields its cost.
+// Numbers that count the operations on them. A form that is run on such numbers yields its cost.
 #pragma once
 #include <atomic>
 #include <cmath>
@@ -7,9 +7,9 @@
 
 namespace recollect {
 
-/// A double that counts operations, over all threads. An addition, multiplication or division of two of them counts as
-/// one flop, and multiplications and divisions also as one product. A function call counts as one function. Signs,
-/// comparisons and copies are free.
+/// A double that counts the operations of all threads. Every addition, subtraction, multiplication or division counts
+/// as one flop; multiplications and divisions also count as one product. A call of a function such as exp counts as one
+/// function. Changes of sign, comparisons and copies are free, and so are fabs, floor, fmax, fmin and rounding.
 struct Counted {
   double value;
   static inline std::atomic<long> flops{0}, products{0}, functions{0};

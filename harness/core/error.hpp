@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One error type. Its message is the single line the user sees; its code is the process's exit status.
+// The error type. Its message is the single line that the user sees; its code is the exit status of the process.
 #pragma once
 #include <stdexcept>
 #include <string>

@@ -25,14 +25,16 @@ RECOLLECT_ON_BOTH inline float number(std::uint32_t bits) {
   return x;
 }
 
-/// Rounds to odd: if x is not a float, returns the neighbouring float whose last bit is odd. A 16-bit type then rounds
-/// the result as it would round x itself. Rounding to nearest twice can turn x into a tie.
+/// Rounds to odd: if x is not a float, returns the one of its two neighbouring floats whose last bit is odd. A 16-bit
+/// type then rounds the result as it would round x itself. (Rounding x to the nearest float may give a tie between two
+/// 16-bit numbers although x is none.)
 RECOLLECT_ON_BOTH inline float to_odd(double x) {
   const float nearest = float(x);
   const double back = double(nearest);
   const std::uint32_t bits = of(nearest);
   if (back == x || x != x || bits % 2 == 1) return nearest;
-  const bool towards_zero = x > 0 ? back > x : back < x; // x lies towards the odd neighbour
+  const bool towards_zero =
+      x > 0 ? back > x : back < x; // x, and so the odd neighbour, is nearer to zero than `nearest`
   return number(towards_zero ? bits - 1 : bits + 1);
 }
 

@@ -9,7 +9,7 @@
 namespace recollect {
 
 void run_in_pieces(std::size_t n, const void *loop, Piece piece, std::size_t cost) {
-  constexpr std::size_t worth_a_thread = std::size_t(1) << 22; // about 50 ms of random numbers
+  constexpr std::size_t worth_a_thread = std::size_t(1) << 22; // random numbers that take about 50 ms
   const std::size_t pieces = std::clamp<std::size_t>(n * cost / worth_a_thread, 1, one_piece ? 1 : processors());
   const std::thread::id caller = std::this_thread::get_id();
   std::vector<std::future<void>> others;

@@ -6,15 +6,16 @@
 
 namespace recollect {
 
-/// Set on a thread of side_by_side(), where other threads are busy: its loops are not divided.
+/// True on the threads of side_by_side(). Loops on such a thread are not divided, because the other threads are busy.
 inline thread_local bool one_piece = false;
 
-/// Runs [begin, end) of the loop. The type is erased, so that the code that starts threads is compiled once.
+/// Runs the indices [begin, end) of the loop. The loop's type is erased, so that the code that starts threads is
+/// compiled once.
 using Piece = void (*)(const void *loop, std::size_t begin, std::size_t end);
 void run_in_pieces(std::size_t n, const void *loop, Piece piece, std::size_t cost);
 
-/// Calls fill(begin, end) for parts of 0 ... n - 1, in parallel if one part takes longer than starting a thread. `cost`
-/// is the time of one index, in units of drawing one random number.
+/// Calls fill(begin, end) for parts of 0 ... n - 1. There are several parts, in parallel, only if a part takes long
+/// enough to be worth a thread. `cost` is the time of one index, in units of the time of drawing one random number.
 template <class Fill> void in_pieces(std::size_t n, const Fill &fill, std::size_t cost = 1) {
   run_in_pieces(
       n, &fill,
@@ -37,8 +38,8 @@ template <class Found> std::size_t first_in_pieces(std::size_t n, const Found &f
   return first;
 }
 
-/// `cost` for loops that copy or read one number. It is higher than the true cost, so that a piece takes a quarter of a
-/// millisecond instead of 50 ms, and a state of a few MiB has several pieces.
+/// The `cost` for loops that copy or read one number per index. It is higher than the true cost, so that a piece takes
+/// a quarter of a millisecond instead of 50 ms, and a state of a few MiB is divided into several pieces.
 constexpr std::size_t cost_of_copies = 16;
 
 } // namespace recollect

@@ -10,7 +10,7 @@
 
 namespace recollect::lookup {
 
-/// In lower case, with '_' in place of '-' and spaces.
+/// The name in lower case, with every '-' and space replaced by '_'.
 inline std::string lowered(std::string name) {
   for (char &c : name) c = c == ' ' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return canonical(std::move(name));
@@ -40,8 +40,8 @@ template <class Entry> std::vector<std::string> all_names(const std::vector<Entr
   return all;
 }
 
-/// If `name` is a common name of a layer with a particular parameter: text that names the layer and the parameter. Else
-/// "".
+/// Some common names, such as "MQA", mean a layer with a particular setting. For these: a text for an error message
+/// that names the layer and the setting. For all other names: "".
 inline std::string as_a_setting(const std::string &name) {
   const std::string same = folded(name);
   if (same == "mqa" || same == "multiqueryattention") return ": it is softmax with --kv-heads 1";
@@ -77,8 +77,8 @@ std::vector<const Entry *> select(const std::vector<Entry> &entries, const std::
       for (size_t i = 0; i < entries.size(); ++i)
         if (any_name(entries[i], matches)) chosen[i] = matched = true;
     };
-    // Globs respect separators, so that "delta_*" does not match delta_former's alias "deltaformer". If nothing
-    // matches, separators are ignored.
+    // Globs respect separators, so that "delta_*" does not match delta_former's alias "deltaformer". If a glob matches
+    // nothing, it is tried again without separators.
     choose([&](const std::string &name) { return pattern == "all" || glob_match(lowered(pattern), lowered(name)); });
     if (!matched) choose([&](const std::string &name) { return glob_match(folded(pattern), folded(name)); });
     if (!matched) usage_error("no " + std::string(kind) + " matches '" + pattern + "'" + advice(entries, pattern));

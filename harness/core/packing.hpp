@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Serialises values to bytes and back, between two processes of one program.
+// Converts values to bytes and back, to pass them from one process of this program to another.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -52,7 +52,7 @@ public:
           std::memcpy(data, bytes.data() + at, size);
           at += size;
         }) {}
-  /// Reads the bytes through `receive`, which gets what a Packer sends.
+  /// Gets the bytes from `receive`, which must deliver what a Packer has sent.
   explicit Unpacker(std::function<void(void *, size_t)> receive) : receive_(std::move(receive)) {}
 
   template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>> Unpacker &operator>>(T &value) {
@@ -70,7 +70,7 @@ public:
 
 private:
   Unpacker &raw(void *data, size_t size) { return receive_(data, size), *this; }
-  /// Copies in blocks that stay in the cache, so that the memory of a large array is not filled with zeros first.
+  /// Appends blocks that fit into the cache. resize() would first fill a large array with zeros.
   template <class Values> Unpacker &into(Values &values) {
     using Value = typename Values::value_type;
     Value block[(1 << 16) / sizeof(Value)];

@@ -30,9 +30,9 @@ ParamSpec real_param(std::string name, double fallback, double low, double high,
 /// A real whose default is a formula of the shape, such as "1/sqrt(Dk)". Params holds NaN if the user gives no value.
 ParamSpec automatic_param(std::string name, std::string formula, double low, double high, std::string meaning);
 ParamSpec choice_param(std::string name, std::vector<std::string> choices, std::string meaning);
-/// The parameter with values to try in addition to its default.
+/// `spec` with `grid`, the values that `run --tune` tries in addition to the default.
 ParamSpec tuned(ParamSpec spec, std::vector<double> grid);
-/// The text "a, b, c" of a grid's values, without the default.
+/// The values of the grid as a text "a, b, c", without the default.
 std::string grid_text(const ParamSpec &spec);
 
 /// Values of the declared parameters. Asking for an undeclared parameter throws a logic error.
@@ -44,7 +44,7 @@ public:
     std::string text; // of a choice; "" for numbers
   };
   double real(const std::string &name) const { return at(name).number; }
-  /// `real`, or `fallback` if no value was given.
+  /// The value, or `fallback` if the user gave none.
   double real_or(const std::string &name, double fallback) const;
   int integer(const std::string &name) const { return static_cast<int>(at(name).number); }
   const std::string &text(const std::string &name) const { return at(name).text; }
@@ -66,8 +66,8 @@ using Assignments = std::map<std::string, std::string>; // name -> text, as give
 /// Adds the assignment "name=value" to `into`; usage error if the text has another form.
 void parse_assignment(const std::string &text, Assignments &into);
 
-/// The defaults, overridden by `given`. Usage error for an unknown name or a bad value; `owner` is the variant, task or
-/// claim in its message.
+/// The defaults, overridden by `given`. Usage error for an unknown name or a bad value; its message names `owner`, the
+/// variant, task or claim.
 Params resolve(const std::vector<ParamSpec> &specs, const Assignments &given, const std::string &owner);
 
 } // namespace recollect

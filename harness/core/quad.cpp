@@ -46,7 +46,7 @@ Quad exp(Quad x) {
   for (int k = 26; k > 0; --k) sum = 1 + r * sum / k;
   return sum * std::exp2(n);
 }
-/// The float64 logarithm, then one step of Halley's method, which cubes its error.
+/// The float64 logarithm, then one step of Halley's method, which cubes the error.
 Quad log(Quad x) {
   const double near = std::log(double(x));
   if (!std::isfinite(near)) return near;

@@ -5,7 +5,7 @@
 
 namespace recollect {
 
-/// A binary128 number, with the operations that forms use. Memory of zero bits holds 0.
+/// A binary128 number, with the operations that forms use. Memory filled with zero bits holds the number 0.
 struct Quad {
 #if defined(__CUDACC__) // nvcc rejects __float128 in device code, where no form runs on Quad
   using Number = double;

@@ -1,39 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 // What was read in a paper before one of its statements was called refuted. The scope of the refutation follows from
-// this.
+// the reading.
 #pragma once
 #include <string>
 
 namespace recollect {
 
-/// What is refuted: the text, a stricter reading of it, its notation, or an effect of training (nothing was trained
-/// here).
+/// What a refutation refutes:
+///   paper      what the text says
+///   boundary   a stricter reading of the text, or the statement outside the limits that the text gives
+///   typo       notation, a number or a sentence that the paper has right elsewhere
+///   untrained  a statement about trained models; the claim trains none
 enum class Scope { none, paper, boundary, typo, untrained };
 
 /// How the text makes the refuted statement:
-///   asserted  the text makes it
-///   stricter  the text says less, or does not decide the point
-///   slip      notation, or a number or sentence that the paper has right elsewhere
-///   trained   the text makes it about trained models; nothing was trained here
+///   asserted  the text asserts the statement
+///   stricter  the text says less than the statement, or does not decide it
+///   slip      the statement is notation, or a number or sentence that the paper has right elsewhere
+///   trained   the text makes the statement about trained models; the claim trains none
 enum class Wording { asserted, stricter, slip, trained };
 /// Whether the counter-example satisfies every condition that the text states.
 enum class CounterExample { within, outside };
-/// What the text says after the statement (in the next sentence, a footnote or a note): nothing that limits it, or a
-/// limitation or withdrawal.
+/// Whether the text that follows the statement (the next sentence, a footnote or a note) leaves the statement as it is,
+/// or limits or withdraws it.
 enum class Next { leaves, limits };
 
 struct Reading {
   std::string paragraph;  // the statement in the words of the text, or close to them
   std::string conditions; // the conditions that the text states
-  std::string next;       // what follows the statement, and how that limits it
+  std::string next;       // what follows the statement in the text, and how this limits the statement
   Wording wording = Wording::asserted;
   CounterExample example = CounterExample::within;
   Next does = Next::leaves;
   std::string answer; // for scope paper: what the authors could reply, in their words
 };
 
-/// paper: the text asserts the statement, the counter-example satisfies the text's conditions, and nothing that follows
-/// limits the statement. boundary: one of these fails. typo: a slip. untrained: about trained models. none: empty.
+/// `typo` for a slip, `untrained` for a statement about trained models, `none` for an empty reading. Otherwise `paper`
+/// if the text asserts the statement, the counter-example satisfies the text's conditions and nothing that follows
+/// limits the statement; `boundary` if one of these three is not so.
 Scope scope_of(const Reading &);
 
 /// The text asserts the statement, the counter-example satisfies the text's conditions, and nothing that follows limits

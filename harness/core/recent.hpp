@@ -9,13 +9,13 @@
 
 namespace recollect {
 
-/// Caches the most recently requested values, so many that their keys have at most `most` bytes in total, but at least
-/// one value.
+/// Keeps the most recently requested values, at least one. The keys of the kept values have at most `most` bytes in
+/// total.
 template <class Value> class Recent {
 public:
   explicit Recent(size_t most) : most_(most) {}
 
-  /// The cached value of `key`, or make(), which is then cached. The result stays valid after its eviction.
+  /// The cached value of `key`, or make(), which is then cached. The result stays valid when the cache drops it.
   std::shared_ptr<const Value> get(const std::string &key, const std::function<Value()> &make) {
     const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry &one) { return one.key == key; });
     if (found != entries_.end()) {

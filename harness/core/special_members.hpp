@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constructors, assignments and destructor of a type that hundreds of files use, compiled once: SPECIAL_MEMBERS(Claim) in the
-// type, DEFINE_SPECIAL_MEMBERS(Claim) in a source file. If they were inline, every file that copies or destroys such an
-// object would compile them again, which would take most of the file's compile time.
+// SPECIAL_MEMBERS(Claim) inside the type Claim declares its constructors, assignments and destructor.
+// DEFINE_SPECIAL_MEMBERS(Claim) in a source file defines them, so that they are compiled once. If they were inline,
+// each of the hundreds of files that copy or destroy a Claim would compile them again. This would take most of the
+// compile time of such a file.
 #pragma once
 
 #define SPECIAL_MEMBERS(Type)                                                                                          \

@@ -9,7 +9,7 @@
 namespace recollect {
 namespace {
 
-// three consecutive values per size, so that interpolation divides only by 1 and 2, which is exact
+// The formula is fitted at three consecutive values of each size, so interpolation divides only by 1 and 2, exactly.
 constexpr int points = 3, first_point = 2;
 
 /// The sizes that a formula depends on, with a value for each.
@@ -36,7 +36,8 @@ private:
   Params defaults_;
 };
 
-/// Lagrange interpolation: the polynomial of degree 2 in each of `names` that equals `value`, with `sizes` fixed.
+/// Lagrange interpolation: the polynomial of degree 2 in each of `names` that equals `value` at the fitted points. The
+/// sizes in `sizes` are fixed.
 Polynomial interpolated(std::vector<std::string> names, Sizes sizes, const std::function<int(const Sizes &)> &value) {
   if (names.empty()) return value(sizes);
   const std::string name = names.back();

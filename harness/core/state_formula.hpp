@@ -6,12 +6,12 @@
 
 namespace recollect {
 
-/// Numbers in one head's state: rows times columns. Both are polynomials of degree at most 2 in Dk, in Dv and in each
-/// integer parameter that changes them. A layer without a finite state keeps the keys and values of all steps: T (Dk +
-/// Dv).
+/// The number of numbers in one head's state, rows times columns. Rows and columns are polynomials of degree at most 2
+/// in Dk, in Dv and in each integer parameter that changes them. A layer without a finite state keeps the keys and
+/// values of all T steps: T (Dk + Dv) numbers.
 struct StateFormula {
   Polynomial rows, columns;
-  std::vector<std::string> fixed; // "degree = 2": parameters without such a formula, at their defaults
+  std::vector<std::string> fixed; // "degree = 2": parameters for which no polynomial fits, with their defaults
 
   double at(const Shape &shape, const Params &params) const {
     return rows.at(shape, params) * columns.at(shape, params);
@@ -19,7 +19,7 @@ struct StateFormula {
   std::string str() const; // "Dk (Dv + 1)"
 };
 
-/// Logic error if the count is not such a polynomial in Dk and Dv.
+/// Logic error if rows and columns are not such polynomials in Dk and Dv.
 StateFormula state_formula(const Variant &variant);
 
 } // namespace recollect

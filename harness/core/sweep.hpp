@@ -11,8 +11,8 @@ namespace recollect {
 /// 13. Usage error that names `what` if a range is malformed, empty, never ends or has more than 10^4 values.
 std::vector<std::string> expand_values(const std::string &text, const std::string &what);
 
-/// Every combination of the values that the settings (name -> values) list, added to each of `start`. The values of the
-/// last name vary fastest. Errors name `flag`.
+/// Each of `start`, extended by every combination of the values that `settings` (name -> values) lists. The values of
+/// the last name vary fastest. Errors name `flag`.
 std::vector<std::map<std::string, std::string>>
 combinations(const std::map<std::string, std::string> &settings, const std::string &flag,
              std::vector<std::map<std::string, std::string>> start = {{}});

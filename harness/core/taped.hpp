@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers that record how they were computed, for reverse-mode automatic differentiation: the gradient of a form's
-// outputs with respect to all inputs.
+// Numbers that record how they were computed, for reverse-mode automatic differentiation. They give the gradient of a
+// form's outputs with respect to all inputs.
 #pragma once
 #include <atomic>
 #include <cmath>
@@ -11,13 +11,13 @@
 
 namespace recollect {
 
-/// The recorded operations. Operands precede results, also if several threads record.
+/// The recorded operations. The operands of an operation precede its result, also if several threads record.
 class Tape {
 public:
   /// The index of every constant: 0, so that zeroed memory holds constants.
   static constexpr std::int64_t constant = 0;
 
-  /// Reserves space for `capacity` further operations. Operations beyond that are dropped, and full() reports it.
+  /// Reserves space for `capacity` operations. Operations beyond this number are dropped, and full() is then true.
   explicit Tape(size_t capacity) : steps_(new Step[capacity + 1]), capacity_(capacity + 1) {} // uninitialised
   /// The tape on which numbers record themselves; null if there is none.
   static Tape *&current() {
@@ -99,9 +99,9 @@ struct Taped {
   friend bool operator!=(Taped a, Taped b) { return a.value != b.value; }
 };
 
-/// Where a function has no derivative, the tape records a one-sided slope: the first operand's at a tie of fmax or
-/// fmin, 1 for fabs at 0. x > 0 ? x : 0 takes its second branch at 0, so ReLU has slope 0 there. Backward passes do the
-/// same (tests/variants/zeros_and_ties.cpp).
+/// Where a function has no derivative, the tape records a one-sided slope: at a tie of fmax or fmin the slope of the
+/// first operand, and 1 for fabs at 0. ReLU, written as x > 0 ? x : 0, has slope 0 at 0. The backward passes of layers
+/// use the same slopes (tests/variants/zeros_and_ties.cpp).
 namespace math {
 inline Taped cos(Taped x) { return {std::cos(x.value), x, -std::sin(x.value)}; }
 inline Taped sin(Taped x) { return {std::sin(x.value), x, std::cos(x.value)}; }

@@ -15,7 +15,7 @@ struct Problem {
   std::vector<int> answer; // [B,H,T] index of the correct candidate at scored steps, -1 if this head is not asked
 };
 
-/// A number that `score` reports.
+/// A number that Task::score reports.
 struct Metric {
   const char *name;
   enum Better { neither, larger, smaller } better = neither;

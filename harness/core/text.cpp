@@ -23,7 +23,7 @@ std::string join(const std::vector<std::string> &parts, const std::string &separ
 }
 
 namespace {
-/// Length in bytes of the UTF-8 character at text[at]; 0 if none begins there.
+/// Length in bytes of the printable UTF-8 character at text[at]; 0 if none begins there.
 size_t character_length(const std::string &text, size_t at) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(i < text.size() ? text[i] : 0); };
   const unsigned first = byte(at), second = byte(at + 1);

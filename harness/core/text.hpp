@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names as users type them: matching, globbing, suggestions, number formatting.
+// Texts: splitting and joining, names as users type them, and numbers.
 #pragma once
 #include <string>
 #include <vector>
@@ -27,7 +27,7 @@ std::string suggestion(const std::string &name, const std::vector<std::string> &
 /// Shortest decimal text that reads back as the same double ("nan", "inf" for non-finite values).
 std::string number(double value);
 
-/// Parses the whole of `text` as a finite number. Usage error that names `what` if it is not one.
+/// Parses the whole of `text` as a finite number. If it is none, a usage error names `what`.
 double parse_number(const std::string &text, const std::string &what);
 
 } // namespace recollect

@@ -38,8 +38,8 @@ inline double epsilon_of(Real real) {
                               : 1.0 / (1 << 10);
 }
 
-/// Rounding of the operands of products of float32 arrays, if the device has units for such products: none, to TF32 (10
-/// stored bits) or to bfloat16 (7). Sums are always float32.
+/// How the operands of products of float32 arrays are rounded, if the device has units for such products: not at all,
+/// to TF32 (10 stored bits of significand) or to bfloat16 (7 stored bits). Sums are always float32.
 enum class Math { exact, tf32, bf16 };
 inline const char *name_of(Math math) { return math == Math::exact ? "exact" : math == Math::tf32 ? "tf32" : "bf16"; }
 /// The schedule of a chunked form (engine.hpp): automatic chooses by shape and backend; streaming runs one team per
@@ -60,7 +60,7 @@ constexpr Tensor all_tensors[] = {Tensor::q,     Tensor::k,      Tensor::v, Tens
                                   Tensor::alpha, Tensor::lambda, Tensor::w};
 constexpr int tensor_count = sizeof(all_tensors) / sizeof(Tensor);
 
-/// Properties of each tensor: its last dimension, and the value that is used if an optional one is absent.
+/// Properties of each tensor: its shape, and the value that is used if it is optional and absent.
 struct TensorFacts {
   const char *name;
   enum Width { step, key, value } width; // [B,H,T], [B,H,T,Dk], [B,H,T,Dv]
@@ -89,7 +89,8 @@ inline Tensor tensor_named(const std::string &name) {
   throw std::logic_error("no tensor is called " + name);
 }
 
-/// Host arrays, row-major. An empty array is absent. Values are doubles, whatever the type of the run.
+/// Host arrays, row-major. If an array is empty, its tensor is absent. Values are doubles, whatever the type of the
+/// run.
 struct Sequence {
   Shape shape;
   std::vector<double> q, k, lambda, w; // [B,H,T,Dk]
@@ -120,7 +121,7 @@ struct StateShape {
 
 struct Output {
   std::vector<double> o;     // [B,H,T,Dv]
-  std::vector<double> state; // [B,H,rows,columns], final
+  std::vector<double> state; // [B,H,rows,columns], the final state
   StateShape state_shape;
 };
 

@@ -60,7 +60,7 @@ struct Form {
   std::function<void(const Call<double> &)> f64;
   bool exact = true;  // false: equals the recurrent form only approximately even in exact arithmetic
   bool stable = true; // false: on ill-conditioned keys it is less accurate than the recurrent form (see Traits::stable)
-  bool causal = true; // false: approximates using the whole sequence, including later steps
+  bool causal = true; // false: an approximation that uses the whole sequence, later steps included
   /// True: the float32 kernels and the 16-bit kernels of `native` take packed texts, and fewer heads of q and k than of
   /// v (Packing). This holds at the shapes that native.takes accepts.
   bool packs = false;
@@ -71,13 +71,14 @@ struct Form {
   std::function<void(const Call<Quad> &)> quad = nullptr;
   Vjp vjp = {}; // empty: gradients come from the definition's `taped`
   Native16<Call> native = {};
-  /// Time per token on one CPU thread, in operations of the definition. Where this time exceeds the definition's flops
-  /// (at small widths), the definition is the fast form. 0: this form is always faster.
+  /// Time per token on one CPU thread, in units of the time that the definition takes per operation. At small widths
+  /// this may exceed the definition's flops; then the definition is used as the fast form. 0: this form is always
+  /// faster.
   Polynomial work = 0;
 };
 
-/// A tensor other than q, k and v. An input that is not required may be absent; then its neutral value is used: for w
-/// the key, else 1.
+/// A tensor other than q, k and v. An input that is not required may be absent. Then its neutral value is used: the key
+/// for w, 1 for the others.
 struct Input {
   std::string name; // beta | alpha | lambda | w
   bool required = false;
@@ -85,7 +86,7 @@ struct Input {
   std::string absent = "";                                // what replaces an absent input, if not the neutral value
   enum Range { any, not_negative, positive } range = any; // range of the values; decays also lie in [0,1]
   Tensor tensor() const { return tensor_named(name); }
-  bool per_step() const { return facts_of(tensor()).width == TensorFacts::step; } // [B,H,T]; the others are [B,H,T,Dk]
+  bool per_step() const { return facts_of(tensor()).width == TensorFacts::step; } // true: [B,H,T]; false: [B,H,T,Dk]
 };
 
 /// What a read at a unit key returns after v_1 ... v_t were written at that key, with beta = alpha = lambda = 1.
@@ -102,7 +103,7 @@ struct Traits {
                                 // a small ridge this bound may exceed the outputs
   bool zero_step_keeps = false; // a write with beta = 0 does not change the state: beta is the step size
   bool zero_key_keeps = false;  // a write at a zero key, with w = k and gates of 1, does not change the state
-  bool linear_memory = true;    // stores at most O(T), not O(T^2)
+  bool linear_memory = true;    // the layer stores O(T) numbers at most, not O(T^2)
   Repeats repeats = Repeats::other;
 };
 
@@ -117,10 +118,10 @@ struct Variant {
   std::string name;                 // the file's stem, set by the registry
   std::vector<std::string> aliases; // other names that users may give
   std::string family;               // additive | gated | delta rule | ...
-  std::string update;               // A_t, b_t, phi of S_t = S_{t-1} A_t + b_t k_t^T, o_t = S_t phi(q_t)
-  std::string objective;            // the loss of which the update is a gradient step, "" if none is known
-  std::string source;               // paper and equation
-  Cost cost;                        // per token
+  std::string update;    // the update rule; for many layers S_t = S_{t-1} A_t + b_t k_t^T, o_t = S_t phi(q_t)
+  std::string objective; // the loss of which the update is a gradient step, "" if none is known
+  std::string source;    // paper and equation
+  Cost cost;             // per token and head
   std::string layout = "S [Dv,Dk]"; // layout of the state, from its first row down; "" without a finite state
   std::string symmetric;            // name of the symmetric [Dk,Dk] matrix after the state's first Dv rows; "" if none
   std::string differs;              // how the layer differs from its source
@@ -137,8 +138,8 @@ struct Variant {
   /// One head's initial state, row-major; null means zeros.
   std::function<std::vector<double>(const Shape &, const Params &)> initial_state;
   /// For a layer that solves linear systems with matrices made from its inputs: how strongly the outputs respond if
-  /// each element of these matrices changes separately. Changes of the inputs keep the structure of the matrices, so
-  /// input_condition() adds this response (conditioning.hpp). Null if the layer solves no system.
+  /// each element of these matrices changes separately. No change of the inputs does this, so input_condition() adds
+  /// this response to the response to the inputs (conditioning.hpp). Null if the layer solves no system.
   std::function<double(const Sequence &, const Params &)> solved_condition;
   /// The largest condition number of the matrices that the layer solves with, at steps 0, 1, 3, 7 ... and the last; 0
   /// if it does not exceed `least`. The sequences have no initial state. Null if unknown.
@@ -154,9 +155,10 @@ struct Variant {
   const Form *find_form(std::string_view form) const;
 };
 
-/// Converts a gradient of states, [B,H,rows,columns], to one convention for symmetric matrices (Variant::symmetric).
-/// The stored numbers P_ij and P_ji are one variable. Its derivative is the sum of the two entries, and each entry gets
-/// half of that sum. So the result does not depend on how a gradient splits the sum. Other numbers are unchanged.
+/// Converts a gradient of states, [B,H,rows,columns], to one convention for symmetric matrices (Variant::symmetric). In
+/// a symmetric matrix P, P_ij and P_ji are stored twice but are one variable. The derivative with respect to this
+/// variable is the sum of the gradient's two entries, and each entry is set to half of this sum. So the result does not
+/// depend on how a gradient splits the sum. Other numbers are unchanged.
 std::vector<double> symmetrised(const Variant &variant, const Shape &shape, std::vector<double> d_state);
 
 } // namespace recollect
