@@ -2,16 +2,20 @@
 // An *algebra* computes one chunk of a layer; the engine (engine.hpp) calls it for all chunks. It is a functor that is
 // copied to the device. These members are required, and checked at compile time:
 //
-//   using Real, Summary                    number type; a chunk's arrays that pass from one phase to the next
-//   size_t state_size()                    reals in a head's state, in the algebra's own layout
-//   int parts()                            independent parts of the state; one team passes a part through the chunks
-//   load(team, head, state), store(...)    convert the state from and to the layer's layout; no barriers inside
-//   Summary summary(Stack &)               allocates a chunk's summary
+//   using Real, Summary                    Real: the number type; Summary: the arrays of a chunk that one phase hands
+//                                          to the next
+//   size_t state_size()                    number of reals in a head's state, in the algebra's own layout
+//   int parts()                            number of independent parts of the state; one team passes a part through
+//                                          the chunks
+//   load(team, head, state), store(...)    convert the state from and to the layer's layout, without barriers
+//   Summary summary(Stack &)               allocates the summary of a chunk
 //   summarising(Stack &), carrying(...), reading(...)   allocate the scratch of the three phases, in this order:
 //
-//   chunk_local(team, chunk, summary, scratch)                          the summary: what depends on this chunk only
-//   state_passing(team, chunk, summary, part, before, after, scratch)   `after`: the state after the chunk
-//   chunk_output(team, chunk, summary, before, scratch)                 the outputs, from the state before the chunk
+//   chunk_local(team, chunk, summary, scratch)                          computes the summary, which depends on this
+//                                                                       chunk only
+//   state_passing(team, chunk, summary, part, before, after, scratch)   computes `after`, the state after the chunk,
+//                                                                       from `before`, the state before the chunk
+//   chunk_output(team, chunk, summary, before, scratch)                 computes the outputs
 //
 //   static constexpr bool carries_by_reading   true: chunk_output(team, chunk, summary, before, after, scratch) also
 //                                              writes the state after the chunk to `after`, unless `after` is null.
@@ -20,9 +24,9 @@
 //                                              Affine<Real> affine(summary, at). On a GPU one thread passes an
 //                                              element through all chunks
 //   static constexpr bool fetches              true: fetch(team, chunk, summary, part, scratch) starts to copy the
-//                                              chunk's data for state_passing() to the scratch; int buffers() is 1,
-//                                              or 2 if the next chunk is copied meanwhile. After a team's first chunk
-//                                              the scratch also holds the state
+//                                              chunk's data for state_passing() to the scratch. int buffers() is 2 if
+//                                              the next chunk is copied during state_passing() of this one, else 1.
+//                                              From a team's second chunk on, the scratch also holds the state
 //
 // If carries_by_reading and elementwise are both true, state_passing() is not needed. Optional members:
 //
@@ -30,10 +34,10 @@
 //                           thread that passes an element through the chunks also loads and stores it
 //   narrow(part)            restricts the algebra to one part of the state, if outputs divide into these parts too. On
 //                           a CPU threads then stream the parts, so that results have the same bits in every schedule
-//   keeps_start             true: the layer's state must not change, so nothing is stored
-//   saved_states()          the ChunkStates in which chunk_output saves the state at each chunk's start. In
-//                           `three_phase`, state passing writes them itself; chunk_output is skipped if it computes
-//                           nothing else (reads_nothing())
+//   keeps_start             true: the layer's state must not change, so store() is not called
+//   saved_states()          the ChunkStates in which chunk_output saves the state at each chunk's start. In the
+//                           schedule three_phase, state passing writes these states itself. Then chunk_output is
+//                           skipped if it computes nothing else (reads_nothing())
 //   set_sizes(size, kind)   for kernels whose sizes are known at compile time, with the members that
 //                           static_extents.hpp lists. Algebras that support one size only (static_extents_only) exist
 //                           on CUDA only, and is_algebra() does not check them

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory for kernels: memory that outlives a kernel comes from the call's arena, a team's scratch from its stack.
+// Memory for kernels. Memory that outlives a kernel comes from the arena of the call, the scratch of a team from a
+// stack.
 #pragma once
 #include "harness/device/transfer.hpp"
 #include <cstdint>
@@ -8,7 +9,7 @@
 namespace recollect {
 
 /// A bump allocator of uninitialised device memory. Memory stays valid until release() of an earlier mark, or reset().
-/// From the second round on, the same requests are served from one block without allocation. Throws OverMemory.
+/// After reset(), the same requests are served from one block without allocation. Throws OverMemory.
 class Arena {
 public:
   template <class Real> Array<Real> take(size_t n) {
@@ -39,12 +40,12 @@ private:
   size_t used_ = 0, most_ = 0;
 };
 
-/// Hands out one team's scratch memory piece by piece. Without memory it only measures how much the same requests need.
-/// The pointers that it then returns are invalid but not null, because some requests depend on whether a pointer is
-/// null.
+/// Hands out one team's scratch memory piece by piece. Without memory (`base` null) it only measures how much memory
+/// the requests need. The pointers that it then returns are invalid but not null, because some requests depend on
+/// whether a pointer is null.
 template <class Real> struct Stack {
   Real *base = nullptr;
-  size_t used = 0; // reals
+  size_t used = 0; // number of reals handed out
 
   KOKKOS_FUNCTION Real *take(size_t n) {
     constexpr size_t line = 64 / sizeof(Real);

@@ -14,7 +14,7 @@ std::string kokkos_version(int v) {
 
 std::int64_t held = 0, most = 0; // bytes, for peak_bytes; global because Kokkos's callbacks have no user data
 
-/// While an object exists, counts the bytes of all arrays.
+/// While an object of this type exists, the bytes of all arrays are counted.
 struct Counting {
   Counting() {
     held = most = 0;

@@ -28,8 +28,8 @@ template <class Work> double best_seconds(const Work &work) {
   return best;
 }
 
-/// Numbers between -1 and 1. Products of equal numbers would draw less power, and might run faster, than products in
-/// use.
+/// A number between -1 and 1 that differs for every i. Products of equal numbers would draw less power and might run
+/// faster than the products in real use.
 KOKKOS_INLINE_FUNCTION double scattered(size_t i) {
   std::uint64_t x = i * 0x9E3779B97F4A7C15u + 1;
   x ^= x >> 31, x *= 0xBF58476D1CE4E5B9u, x ^= x >> 29;
@@ -57,7 +57,7 @@ template <class Real> void measure_gemm(const std::string &type, std::vector<Cei
 }
 
 #ifdef KOKKOS_ENABLE_CUDA
-/// The float, or its upper half as a bfloat16.
+/// `value` itself, or the upper half of its bits, which is a bfloat16.
 template <class Stored> KOKKOS_INLINE_FUNCTION Stored stored(float value) {
   if constexpr (sizeof(Stored) == 2) {
     std::uint32_t bits;
@@ -67,7 +67,8 @@ template <class Stored> KOKKOS_INLINE_FUNCTION Stored stored(float value) {
     return value;
 }
 
-/// cuBLAS's product in a precision that Kokkos Kernels does not offer. Records nothing if cuBLAS refuses.
+/// Measures cuBLAS's matrix product in a precision that Kokkos Kernels does not offer. Records nothing if cuBLAS
+/// refuses.
 template <class Stored>
 void measure_cublas(const std::string &type, cudaDataType_t data, cublasComputeType_t compute,
                     std::vector<Ceiling> &all) {
@@ -100,8 +101,8 @@ size_t beyond_caches() {
 
 using Doubles = Kokkos::View<double *, Execution>;
 
-/// A large array that is kept until the end, because the first write to fresh memory is many times slower than later
-/// ones.
+/// A large array that is kept until the program ends, because the first write to fresh memory is many times slower than
+/// later writes.
 const Doubles &large_array() {
   static Doubles kept;
   if (!kept.is_allocated()) {
@@ -115,7 +116,7 @@ struct Pair {
   double x, y;
 }; // 16 bytes: the widest access of a GPU thread
 
-/// Three passes over `count` pairs: a copy, to[i] = from[i] + 3 other[i], and the sum of from[i].
+/// Three loops over `count` pairs: to[i] = from[i], to[i] = from[i] + 3 other[i], and the sum of all from[i].
 void copy_pairs(Pair *to, const Pair *from, size_t count) {
   parallel_loop(
       "ceilings::copy", count, KOKKOS_LAMBDA(const size_t i) { to[i] = from[i]; });
@@ -195,7 +196,7 @@ Ceilings measure_ceilings() {
 }
 
 void flush_caches() {
-  Kokkos::deep_copy(large_array(), 0.0); // evicts everything else
+  Kokkos::deep_copy(large_array(), 0.0); // evicts everything else from the caches
   Kokkos::fence();
 }
 

@@ -12,11 +12,12 @@ struct Chunk {
   int first, n;
 };
 
-/// Part number `index` of a state that is divided into `count` parts. The part's team has advanced it by `turn` chunks
-/// so far.
+/// Part number `index` of a state that is divided into `count` parts. In this kernel, `turn` chunks have been applied
+/// to the part so far.
 struct Part {
   int index, count, turn = 0;
-  /// Index of the first of `all` items that belongs to this part; a multiple of `grain`.
+  /// `all` items are divided among the parts. This is the index of this part's first item: a multiple of `grain`, or
+  /// `all` if the part has no items.
   KOKKOS_FUNCTION int begin(int all, int grain = 1) const {
     const std::ptrdiff_t grains = (all - 1) / grain + 1, at = grains * index / count * grain;
     return at < all ? int(at) : all;

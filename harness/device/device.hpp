@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arguments of a kernel: device arrays of one call, and raw row-major pointers of one (batch, head).
+// Arguments of a kernel: the device arrays of one call, and pointers into these arrays for one (batch, head).
 #pragma once
 #include "harness/core/variant.hpp"
 #include "harness/device/form_builder.hpp"
@@ -11,15 +11,17 @@ namespace recollect {
 
 constexpr int packed_chunk = 64; // steps per chunk of packed texts
 
-/// Packed texts and shared heads in a call's arrays. By default each batch entry is one text, and q and k have as many
-/// heads as v. Only forms with Form::packs get other calls (packed.hpp).
+/// Packed texts and shared heads in the arrays of a call. By default each batch entry is one text, and q and k have as
+/// many heads as v. Only forms with Form::packs get calls that differ from this default (packed.hpp).
 struct Packing {
-  int key_heads = 0; // q and k are [B,key_heads,T,Dk]; head h uses their head h / (H / key_heads); 0: H
-  // Packed texts: B is 1, text n has the steps starts[n] ... starts[n + 1] - 1 of the T, and states are
+  int key_heads = 0; // q and k are [B,key_heads,T,Dk]; head h of v uses head h / (H / key_heads) of q and k; 0: H
+  // If texts are packed, B is 1, text n has the steps starts[n] ... starts[n + 1] - 1 of the T steps, and states are
   // [texts,H,rows,columns].
-  int texts = 0;     // 0: texts are not packed
-  int chunks = 0;    // chunks of one head, in all texts
-  Array<int> tables; // starts [texts + 1]; chunks of all earlier texts [texts + 1]; each chunk's text [chunks]
+  int texts = 0;  // number of packed texts; 0: texts are not packed
+  int chunks = 0; // number of chunks of one head in all texts
+  // Three tables, one after the other: starts [texts + 1]; for each text the number of chunks of all earlier texts
+  // [texts + 1]; for each chunk the index of its text [chunks].
+  Array<int> tables;
 };
 
 /// Sizes and settings of one pass, and its memory.
@@ -33,7 +35,7 @@ struct CallSettings {
   bool stateless = false;
   Params params;
   std::vector<std::string> given;                           // optional inputs that the caller supplied
-  std::shared_ptr<Arena> arena = std::make_shared<Arena>(); // memory for everything except the pass's arrays
+  std::shared_ptr<Arena> arena = std::make_shared<Arena>(); // memory for everything but the arrays of Call
 
   bool has(const std::string &input) const {
     for (const std::string &name : given)
@@ -45,20 +47,20 @@ struct CallSettings {
   bool packed() const { return packing.texts > 0 || key_heads() != shape.H; }
 };
 
-/// One forward pass. An absent optional input holds its neutral value if the variant takes it, and is empty otherwise.
-/// `state` holds the initial state on entry and the final one on return. Every element of `o` must be written. In a
-/// stateless call the initial state is zero and the final state is not needed. A stateless BackwardCall needs no
-/// gradient of either state. A form may ignore that a call is stateless.
+/// One forward pass. If an optional input is absent, its array holds the neutral value if the variant takes the input,
+/// and is empty otherwise. `state` holds the initial state on entry and the final state on return. Every element of `o`
+/// must be written. In a stateless call the initial state is zero and the final state is not needed. A stateless
+/// BackwardCall needs no gradient of either state. A form may ignore that a call is stateless.
 template <class Real, class Stored> struct Call : CallSettings {
   Array<Stored> q, k, v, w, o;
   Array<Real> beta, alpha, lambda, state;
 
-  /// For a call whose arrays all have one type.
+  /// The tensor's array, in a call whose arrays all have one type.
   Array<Real> &operator[](Tensor tensor) {
     Array<Real> *const all[tensor_count] = {&q, &k, &v, &beta, &alpha, &lambda, &w};
     return *all[int(tensor)];
   }
-  /// Calls f(array of the tensor), which has either type.
+  /// Calls f with the tensor's array, which is an Array<Stored> or an Array<Real>.
   template <class F> auto with(Tensor tensor, const F &f) {
     switch (tensor) {
     case Tensor::q:
@@ -80,12 +82,13 @@ template <class Real, class Stored> struct Call : CallSettings {
   }
 };
 
-/// One backward pass. `call` is the forward call: its `state` is the initial state and must not change; its `o` may be
-/// overwritten. `d` holds the gradients. The inputs are d.o and d.state (the gradient of the final state); the pass
-/// replaces d.state by the gradient of the initial state. The pass must write every element of all other gradients.
+/// One backward pass. `call` is the forward call: call.state is the initial state and must not change; call.o may be
+/// overwritten. `d` holds the gradients. On entry d.o and d.state are the gradients of the outputs and of the final
+/// state. The pass replaces d.state by the gradient of the initial state, and must write every element of all other
+/// gradients.
 template <class Real, class Stored> struct BackwardCall { Call<Real, Stored> call, d; };
 
-/// Pointers to the first step of one (batch, head).
+/// The inputs, outputs and state of one (batch, head): pointers to the first step.
 template <class Real> struct Head {
   int T, Dk, Dv, chunk;
   size_t index; // b * H + h
@@ -131,7 +134,7 @@ template <class Real> struct HeadArrays {
   }
 };
 
-/// A functor, not a lambda around a lambda, because nvcc does not nest extended lambdas.
+/// This is a functor, because `body` may be an extended lambda, and nvcc does not nest extended lambdas.
 template <class Real, class Body> struct HeadKernel {
   HeadArrays<Real> arrays;
   Body body;
@@ -140,7 +143,7 @@ template <class Real, class Body> struct HeadKernel {
   }
 };
 
-/// Runs body(team, head) for every (batch, head), one team each, with `work_size` reals of scratch per head. Label:
+/// Runs body(team, head) for every (batch, head), one team each, with `work_size` reals of scratch per head. `label` is
 /// "variant::form".
 template <class Real, class Body>
 void each_head(const std::string &label, const Call<Real> &call, size_t work_size, const Body &body) {

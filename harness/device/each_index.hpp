@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops over whole arrays; each is a separate small kernel.
+// Loops over whole arrays. Each loop is a kernel of its own.
 #pragma once
 #include "harness/device/arena.hpp"
 #include "harness/device/team.hpp"
 
 namespace recollect {
 
-/// Calls f(i) for i < n, in any order. `cost` is the cost of one i, in numbers read and written. A small loop runs on
-/// the calling thread, because a parallel region costs microseconds on a CPU.
+/// Calls f(i) for i < n, in any order. `cost` is the number of numbers that one call reads and writes. On a CPU, a
+/// small loop runs on the calling thread, because a parallel region costs microseconds.
 template <class F> void each_index(const char *label, size_t n, const F &f, size_t cost = 1) {
   if constexpr (on_host)
     if (n * cost < size_t(1) << 14) {
@@ -17,7 +17,7 @@ template <class F> void each_index(const char *label, size_t n, const F &f, size
   parallel_loop(label, n, f);
 }
 
-/// Copies numbers between the types that arrays are stored in.
+/// Copies numbers from one storage type to another.
 template <class To, class From> struct Convert {
   Array<To> to;
   Array<From> from;
@@ -27,8 +27,8 @@ template <class To, class From> void convert(const Array<To> &to, const Array<Fr
   each_index("convert", to.extent(0), Convert<To, From>{to, from});
 }
 
-/// Calls f(row, first, side) for every row. A thread handles elements first, first + side ... of the row; across_row()
-/// combines the results of a row's threads.
+/// Calls f(row, first, side) for every row on `side` threads, first = 0 ... side - 1. Each thread handles the elements
+/// first, first + side, ... of the row. across_row() combines the results of the row's threads.
 template <class F> struct OfRows {
   F f;
   static constexpr int side = on_host ? 1 : 32;
@@ -38,8 +38,9 @@ template <class F> void each_row(const char *label, int rows, int width, const F
   each_index(label, size_t(rows) * OfRows<F>::side, OfRows<F>{f}, size_t(width));
 }
 
-/// into[j] += f(0, j) + ... + f(rows - 1, j). Sums of blocks of rows are added in order, so the result does not depend
-/// on the number of threads.
+/// The first step of add_column_sums(), which adds f(0, j) + ... + f(rows - 1, j) to into[j] for every j < width. This
+/// step sums f over each block of rows. The second step, AddBlocks, adds the sums of the blocks in a fixed order, so
+/// that the result does not depend on the number of threads.
 template <class Real, class F> struct BlockSums {
   static constexpr int block = on_host ? 64 : 16; // on a GPU a thread adds the rows of a block one after the other
   F f;
@@ -47,13 +48,13 @@ template <class Real, class F> struct BlockSums {
   Real *sums; // [blocks,width]
   KOKKOS_FUNCTION int end(int b) const { return (b + 1) * block < rows ? (b + 1) * block : rows; }
   KOKKOS_FUNCTION void operator()(size_t i) const {
-    if constexpr (on_host) { // a block, row by row
+    if constexpr (on_host) { // index i is a block, which is summed row by row
       const int b = int(i);
       Real *const own = sums + size_t(b) * size_t(width);
       for (int j = 0; j < width; ++j) own[j] = 0;
       for (int row = b * block; row < end(b); ++row)
         for (int j = 0; j < width; ++j) own[j] += f(row, j);
-    } else { // one column of a block
+    } else { // index i is one column of a block
       const int b = int(i / size_t(width)), j = int(i % size_t(width));
       Real sum = 0;
       for (int place = 0; place < block; ++place)
@@ -73,7 +74,7 @@ template <class Real, class Into> struct AddBlocks {
     if (first == 0) into[j] += sum;
   }
 };
-/// Two rows of `width`, stored one after the other.
+/// Two rows of `width` numbers, indexed as one row of 2 width numbers.
 template <class Real> struct TwoRows {
   Real *first, *second;
   int width;

@@ -2,16 +2,17 @@
 // Runs a layer with a state over a sequence, chunk by chunk. An algebra (algebra.hpp) computes one chunk in three
 // phases: chunk_local, state_passing, chunk_output. The engine runs them in a *schedule*:
 //
-//   streaming     One team per head goes through the head's chunks and keeps the state. For many heads.
-//   three_phase   chunk_local of all chunks in parallel, then state_passing along the chunks, then chunk_output of
-//                 all chunks in parallel. For few heads and long sequences, and on GPUs. Stores a summary and a state
-//                 per chunk; a long sequence is processed in windows of chunks, which bound this memory.
+//   streaming     One team per head goes through the head's chunks and keeps the state. This is used for many heads.
+//   three_phase   chunk_local runs for all chunks in parallel, then state_passing along the chunks, then chunk_output
+//                 for all chunks in parallel. This is used for few heads and long sequences, and on GPUs. It stores a
+//                 summary and a state per chunk. To bound this memory, a long sequence is processed in windows of
+//                 chunks.
 //
 // The adjoint of an algebra is an algebra too. It runs backwards: its state is the gradient of the state, which passes
 // from the last chunk to the first, and its outputs are the gradients of the chunk's inputs. It uses the states at the
 // chunks' starts (ChunkStates), which an earlier forward pass has saved.
 //
-// The algebra's own barriers separate the steps within a phase; the engine places a barrier after each phase.
+// The algebra places the barriers within a phase, and the engine places a barrier after each phase.
 #pragma once
 #include "harness/device/algebra.hpp"
 #include "harness/device/chunk_states.hpp"
@@ -48,7 +49,7 @@ template <class Algebra>
 constexpr bool saves_states<Algebra, std::void_t<decltype(std::declval<const Algebra &>().saved_states())>> = true;
 
 #ifdef __CUDACC__
-using StreamTeam = tile::cuda::ByCall; // this kernel has all phases, and would take nvcc minutes with inlined products
+using StreamTeam = tile::cuda::ByCall; // products are called: inlined in all phases, they would take nvcc minutes
 #else
 using StreamTeam = Team;
 #endif
@@ -105,7 +106,9 @@ private:
 /// Memory of the three phases: summaries and states of the chunks [begin, end) of every head, and the states with which
 /// the next window starts.
 template <class Real> struct Window {
-  int begin, end, most, kept; // numbers of chunks; `states` has `kept` chunks per head: either `most` or all
+  // The window has the chunks begin ... end - 1, at most `most`. `states` has room for `kept` chunks per head: `most`
+  // or all of them.
+  int begin, end, most, kept;
   size_t summary_size, state_size;
   Array<Real> summaries, states, current;
   KOKKOS_FUNCTION int size() const { return end - begin; }
@@ -123,7 +126,7 @@ template <class Algebra, class = void> constexpr bool in_place = false;
 template <class Algebra>
 constexpr bool in_place<Algebra, std::enable_if_t<Algebra::elementwise && Algebra::places>> = !on_host;
 
-constexpr int teams_a_state = on_host ? 1 : 16; // teams that load or store one state together
+constexpr int teams_a_state = on_host ? 1 : 16; // number of teams that load or store one state together
 KOKKOS_FUNCTION inline Team joined(const Team &team, size_t unit) {
   return {team.rank + int(unit % teams_a_state) * team.size, team.size * teams_a_state};
 }
@@ -192,7 +195,7 @@ template <class Algebra> struct StatePassing {
         Real element = *first;
         *state = element;
         Real *summary = window.summary(head, window.begin);
-        constexpr int together = 8; // chunks whose summaries are loaded before the first use
+        constexpr int together = 8; // so many chunks' summaries are loaded before the first of them is used
         const auto cross = [&](int chunks, auto last) {
           Affine<Real> across[together];
           RECOLLECT_UNROLL
@@ -264,7 +267,7 @@ template <class Algebra> struct ChunkOutput {
   }
 };
 
-/// The number of reals that a layout takes.
+/// The number of reals that lay_out(stack) takes from the stack.
 template <class Real, class LayOut> size_t measure(const LayOut &lay_out) {
   Stack<Real> stack;
   lay_out(stack);
@@ -283,8 +286,8 @@ void stream(const std::string &label, const Call<Real> &call, const Algebra &alg
             Streaming<Algebra>{algebra, steps, parts});
 }
 
-/// Chunks per head in a window: enough to keep every thread busy several times over, or more if they fit in `budget`
-/// bytes.
+/// Number of chunks per head in a window: enough that every thread has several chunks, and more if the window still
+/// fits in `budget` bytes.
 inline int window_chunks(int chunks, size_t heads, size_t bytes_per_chunk) {
   constexpr size_t budget = size_t(1) << (on_host ? 22 : 28);
   const size_t teams = size_t(Execution().concurrency()) / (on_host ? 1 : team_size) + 1;
@@ -373,8 +376,8 @@ void three_phases(const std::string &label, const Call<Real> &call, const Algebr
     run<Real>(launch("store", heads * teams_a_state), *call.arena, 0, Store<Algebra>{algebra, w});
 }
 
-/// Explicit instances of an algebra's kernels, which nvcc takes minutes to compile. The prefix is `extern` in the
-/// algebra's header, and empty in the one source file that compiles them.
+/// Explicit instances of an algebra's kernels, which nvcc takes minutes to compile. `prefix` is `extern` in the
+/// algebra's header, and empty in the one source file that compiles the kernels.
 #define RECOLLECT_STREAM(prefix, Algebra)                                                                              \
   prefix template void stream(const std::string &, const Call<Algebra::Real> &, const Algebra &, const Steps &);
 #define RECOLLECT_SUMMARISE(prefix, Algebra)                                                                           \
@@ -392,12 +395,14 @@ void three_phases(const std::string &label, const Call<Real> &call, const Algebr
   RECOLLECT_SUMMARISE(prefix, Algebra) RECOLLECT_CARRY(prefix, Algebra) RECOLLECT_READ(prefix, Algebra)
 #define RECOLLECT_SCHEDULES(prefix, Algebra) RECOLLECT_STREAM(prefix, Algebra) RECOLLECT_PHASES(prefix, Algebra)
 
-/// Streaming if there is one chunk, or if the heads alone keep the machine as busy as all chunks would.
+/// Streaming if there is one chunk. On a CPU also if the heads alone keep the threads about as busy as all chunks
+/// would.
 inline Schedule chosen(const Steps &steps, size_t heads) {
   if (steps.chunks() == 1) return Schedule::streaming;
   if (!on_host) return Schedule::three_phase;
   const size_t threads = Execution().concurrency(), rounds = (heads - 1) / threads + 1;
-  return 4 * rounds * threads <= 5 * heads ? Schedule::streaming : Schedule::three_phase; // at most a fifth idle
+  // Streaming leaves at most a fifth of the threads idle.
+  return 4 * rounds * threads <= 5 * heads ? Schedule::streaming : Schedule::three_phase;
 }
 
 } // namespace engine

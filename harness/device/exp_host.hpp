@@ -9,9 +9,9 @@
 
 namespace recollect::math::host {
 
-/// Constants of exp for a type: integers of the same size; `whole`, 1.5 * 2^mantissa, around which numbers of the type
-/// lie 1 apart; the range of arguments; ln 2 in two parts, the first so short that its products with exponents are
-/// exact.
+/// Constants of exp for a floating-point type. Integer and Word have the same size as the type. `whole` is
+/// 1.5 * 2^mantissa; near it, neighbouring numbers differ by 1. `low` and `high` limit the arguments. ln2_high +
+/// ln2_low is ln 2, and ln2_high is so short that its products with exponents are exact.
 template <class Real> struct ExpConstants;
 template <> struct ExpConstants<float> {
   using Integer = std::int32_t;
@@ -35,7 +35,7 @@ constexpr double inverse_factorials[] = {
 /// The first and the last step of exp.
 template <class Real, class X, class Integers, class Words> struct ExpSteps {
   using K = ExpConstants<Real>;
-  /// x clamped to the range of arguments. NaN stays.
+  /// x clamped to [low, high]. NaN stays NaN.
   static X within_range(X x) {
     const X within = x < K::low ? K::low + X{} : x;
     return within > K::high ? K::high + X{} : within;
@@ -57,9 +57,9 @@ template <class Real, class X, class Integers, class Words> struct ExpSteps {
 };
 
 #if defined(__AVX512F__) && !defined(__CUDACC__) // nvcc does not know these intrinsics
-/// AVX-512 does each step in one or two instructions, which saves fourteen of thirty instructions. min and max of a NaN
-/// and a number return the second argument. The intrinsics are the masked ones, because g++ 12 warns of uninitialised
-/// registers in the unmasked ones.
+/// AVX-512 does each step in one or two instructions, which saves fourteen of thirty instructions. NaN stays NaN,
+/// because min and max return the second argument if one is NaN. The masked intrinsics are used because g++ 12 warns of
+/// uninitialised registers in the others.
 template <class Integers, class Words> struct ExpSteps<float, float __attribute__((vector_size(64))), Integers, Words> {
   using X = float __attribute__((vector_size(64)));
   using K = ExpConstants<float>;
@@ -83,9 +83,9 @@ struct ExpSteps<double, double __attribute__((vector_size(64))), Integers, Words
 };
 #endif
 
-/// exp without branches or calls, so that loops of it become vector code: e^x = 2^n e^r with |r| <= ln(2) / 2, and the
-/// Taylor series of e^r up to a remainder below half a unit in the last place. X is one number or a vector of numbers
-/// of type Real; Integers and Words hold as many integers.
+/// exp without branches or calls, so that the compiler can vectorise loops that call it. e^x is 2^n e^r with
+/// |r| <= ln(2) / 2, and e^r is a Taylor series whose remainder is below half a unit in the last place. X is one number
+/// of type Real or a vector of such numbers. Integers and Words hold as many signed and unsigned integers.
 template <class Real, class X = Real, class Integers = typename ExpConstants<Real>::Integer,
           class Words = typename ExpConstants<Real>::Word>
 inline X exp(X x) {

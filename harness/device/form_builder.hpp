@@ -37,18 +37,18 @@ public:
     form_.packs = true;
     return *this;
   }
-  /// Form::work: the time per token on one CPU thread, in operations of the definition. If no work is given, and on a
-  /// GPU, this form counts as faster than the definition at every width.
+  /// Form::work: the time per token on one CPU thread, in units of the time that the definition takes per operation.
+  /// Without it, and always on a GPU, this form counts as faster than the definition at every width.
   FormBuilder &work(const Polynomial &on_one_thread) {
     if (on_host) form_.work = on_one_thread;
     return *this;
   }
-  /// Differs from the definition even in exact arithmetic.
+  /// The form differs from the definition even in exact arithmetic.
   FormBuilder &approximate() {
     form_.exact = false;
     return *this;
   }
-  /// Outputs depend on later steps too, because the form approximates from the whole sequence.
+  /// The outputs depend on later steps too, because the form approximates with the whole sequence.
   FormBuilder &not_causal() {
     form_.causal = false;
     return *this;
@@ -65,14 +65,15 @@ private:
   Form form_;
 };
 
-/// The form `recurrent` of a generic function of a call: definition([](const auto &call) { recurrent(call); }).
+/// The form `recurrent`, computed by a generic function of a call: definition([](const auto &call) { recurrent(call);
+/// }).
 template <class F> FormBuilder definition(const F &recurrent) {
   Form form("recurrent", recurrent, recurrent);
   if constexpr (on_host) form.counted = recurrent, form.taped = recurrent, form.quad = recurrent;
   return FormBuilder(std::move(form));
 }
 
-/// A form that computes the same results in another order, which is faster at large widths (FormBuilder::work).
+/// A form that computes the same results in another order and is faster at large widths (FormBuilder::work).
 FormBuilder fast(std::string name, std::function<void(const Call<float> &)> f32,
                  std::function<void(const Call<double> &)> f64);
 

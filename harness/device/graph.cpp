@@ -7,9 +7,10 @@ namespace recollect {
 #ifdef KOKKOS_ENABLE_CUDA
 namespace {
 
-bool host_took_part = false; // Kokkos's callbacks have no user data
+bool host_took_part = false; // global, because Kokkos's callbacks have no user data
 
-/// While an object exists, notes whether work allocates, frees or waits. An upload allocates a host copy.
+/// While an object of this type exists, it notes whether work allocates, frees or waits. This includes uploads, which
+/// allocate a host copy.
 struct Watching {
   Watching() {
     namespace tools = Kokkos::Tools::Experimental;
@@ -36,7 +37,7 @@ struct Watching {
 } // namespace
 
 struct DeviceGraph::Graph {
-  /// Null if some of the work cannot be recorded.
+  /// The graph of the work; null if some of the work cannot be recorded.
   static std::shared_ptr<Graph> of(const std::function<void()> &work) {
     const cudaStream_t stream = queue().cuda_stream();
     const auto made = std::make_shared<Graph>();

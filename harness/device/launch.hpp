@@ -20,7 +20,8 @@ struct Launch {
 
 namespace launching {
 
-/// Calls start() and reports it to Kokkos's tools as a parallel loop: for kernels that Kokkos does not launch itself.
+/// Calls start() and reports it to Kokkos's tools as a parallel loop. This shows the kernels that Kokkos does not
+/// launch itself.
 template <class Start> void shown(const std::string &label, const Start &start) {
   std::uint64_t kernel = 0;
   Kokkos::Tools::beginParallelFor(label, 0, &kernel);
@@ -32,7 +33,7 @@ template <class Real, class Body>
 void on_threads(const Launch &launch, Arena &arena, size_t scratch, const Body &body) {
   const size_t workers = std::min<size_t>(launch.units, Execution().concurrency()), units = launch.units;
   Real *const memory = arena.take<Real>(workers * scratch).data();
-  std::atomic<size_t> next(0); // units may differ in cost: each thread takes the next one when it is free
+  std::atomic<size_t> next(0); // units may differ in cost, so a thread takes the next unit when it is free
   std::atomic<size_t> *const counter = &next;
   const auto work = [=, &body](size_t worker) {
     for (size_t unit; (unit = counter->fetch_add(1)) < units;) body(Team(), unit, memory + worker * scratch);
@@ -47,9 +48,9 @@ void on_threads(const Launch &launch, Arena &arena, size_t scratch, const Body &
 template <class Body, class = void> struct OnChip : std::false_type {};
 template <class Body> struct OnChip<Body, std::enable_if_t<Body::on_chip>> : std::true_type {};
 
-/// Threads per team, if known at compile time. Otherwise the launch says how many, at most 256. A multiprocessor runs
-/// 512 threads with 128 registers each, in several teams, so that one team works while another waits. A body may ask
-/// for fewer teams with more registers.
+/// Threads per team, if known at compile time; otherwise 0, and Launch::threads says how many, at most 256. A
+/// multiprocessor runs 512 threads with 128 registers each, in several teams, so that one team works while another
+/// waits. A body may ask for fewer teams with more registers.
 template <class Body, class = void> constexpr int known_threads = 0;
 template <class Body> constexpr int known_threads<Body, std::enable_if_t<(Body::threads > 0)>> = Body::threads;
 template <class Body> constexpr int most_threads = known_threads<Body> ? known_threads<Body> : 256;
@@ -90,7 +91,8 @@ template <class Real> bool fit_together(int teams, size_t scratch) {
   return fits_on_chip<Real>(scratch) && share_of(teams, scratch * sizeof(Real)) <= 100;
 }
 
-/// Scratch is in shared memory if it fits. Otherwise it is in device memory, for as many blocks as run concurrently.
+/// Scratch is in shared memory if it fits. Otherwise it is in device memory, and only as many blocks are started as can
+/// run at the same time.
 template <class Real, class Body> void on_blocks(const Launch &launch, Arena &arena, size_t scratch, const Body &body) {
   const size_t bytes = scratch * sizeof(Real),
                together = size_t(16) * Execution().cuda_device_prop().multiProcessorCount;
@@ -114,7 +116,7 @@ template <class Real, class Body> void on_blocks(const Launch &launch, Arena &ar
 }
 #endif
 
-/// Other GPUs: Kokkos's teams, with scratch in device memory.
+/// On other GPUs, Kokkos's teams run the units, with scratch in device memory.
 template <class Real, class Body> struct InTeams {
   using Member = typename Kokkos::TeamPolicy<Execution>::member_type;
   Body body;
@@ -145,7 +147,7 @@ template <class Real, class Body> void run(const Launch &launch, Arena &arena, s
 #endif
   else
     launching::in_teams<Real>(launch, arena, scratch, body);
-  arena.release(mark); // kernels run in order, so the next may reuse the memory
+  arena.release(mark); // kernels run in order, so the next kernel may reuse the memory
 }
 
 } // namespace recollect

@@ -6,15 +6,15 @@
 #include <string>
 #include <type_traits>
 
-/// For functions that take a kernel's objects by reference: forces inlining. If such a function is not inlined, a GPU
-/// reads these objects from local memory, which is slow.
+/// Forces the inlining of a function that takes objects of a kernel by reference. If such a function is not inlined, a
+/// GPU reads these objects from local memory, which is slow.
 #ifdef __CUDACC__
 #define RECOLLECT_IN_LINE KOKKOS_FORCEINLINE_FUNCTION
 #else
 #define RECOLLECT_IN_LINE KOKKOS_FUNCTION
 #endif
 
-/// Before a loop over a few values in registers: unrolls it on a GPU.
+/// On a GPU, unrolls the loop that follows, a loop over a few values in registers.
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
 #define RECOLLECT_UNROLL _Pragma("unroll")
 #else
@@ -57,11 +57,11 @@ constexpr bool on_cuda = std::is_same<Execution, Kokkos::Cuda>::value;
 constexpr bool on_cuda = false;
 #endif
 
-/// Calls piece(loop, begin, end) over pieces of 0 ... n - 1, on the threads of the CPU.
+/// Divides 0 ... n - 1 into pieces and calls piece(loop, begin, end) for each of them, on the threads of the CPU.
 void on_host_threads(const std::string &label, size_t n, const void *loop, Piece piece);
 
-/// f(i) for i < n, independently. On the CPU every f reaches Kokkos through one functor type, because Kokkos's
-/// templates take longer to compile than most loops.
+/// Calls f(i) for i < n, in any order and in parallel. On the CPU, every f is passed to Kokkos in the same functor
+/// type, because Kokkos's templates take longer to compile than most loops.
 template <class F> void parallel_loop(const std::string &label, size_t n, const F &f) {
   if constexpr (on_host)
     on_host_threads(label, n, &f, [](const void *loop, size_t begin, size_t end) {

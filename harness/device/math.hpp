@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Math functions for kernels. Kokkos moved them out of Kokkos::Experimental in 3.7;
-// nothing else here depends on the version.
+// Math functions for kernels. Kokkos 3.7 moved them out of Kokkos::Experimental; nothing else in this file depends on
+// the version.
 #pragma once
 #include "harness/core/counted.hpp"
 #include "harness/core/quad.hpp"
@@ -45,9 +45,10 @@ template <class Real> KOKKOS_FUNCTION Real sigmoid(Real x) {
 }
 template <class Real> KOKKOS_FUNCTION Real silu(Real x) { return x * sigmoid(x); }
 
-/// Nearest integer, ties to even (the IEEE default; std::round differs at ties: theorem1_tie_mode). All numbers from
-/// 2^52 (float: 2^23) on are integers, so adding and subtracting such a number rounds. The conditions select an operand
-/// instead of a result, because that vectorises.
+/// The nearest integer; ties go to even, as is the IEEE default. (std::round rounds ties away from zero; the claim
+/// theorem1_tie_mode measures the difference.) All numbers from 2^52 (float: 2^23) on are integers, so adding and
+/// subtracting such a number rounds. The conditions select an operand and not a result, so that the compiler can
+/// vectorise.
 template <class Real> KOKKOS_FUNCTION Real round_half_even(Real x) {
   constexpr Real whole = sizeof(Real) == sizeof(double) ? Real(4503599627370496.0) : Real(8388608.0);
   const Real size = fabs(x), offset = size < whole ? whole : Real(0), shift = x < 0 ? -offset : offset;

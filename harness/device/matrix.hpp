@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands of tile.hpp. Also compiles as host C++ without Kokkos.
+// Operands of the matrix products in tile.hpp. This header also compiles as host C++ without Kokkos.
 #pragma once
 #include <cstddef>
 
@@ -39,9 +39,9 @@ struct Staircase {
 template <class Real> struct Product {
   Matrix<Real> A, B;
   int k = 0;
-  // Elements of A that do not count are 0, and the elements of B that they multiply are ignored, even if infinite.
+  // Elements of A that do not count are taken as 0; the elements of B that they multiply are ignored, even if infinite.
   Staircase given = {};
-  // Elements of the result that do not count need not be written.
+  // Elements of the product that do not count need not be written.
   Staircase wanted = {};
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Solves W steps together, where W is the number of lanes of a vector. Lane l of a vector holds an element of the
-// matrix of the l-th of W consecutive prefixes, so that the L D L^T factorisation runs in vector arithmetic.
+// Solves the systems of W consecutive steps together, where W is the number of lanes of a vector. Lane l of every
+// vector belongs to the l-th of these steps, so the W factorisations L D L^T run in vector arithmetic.
 #include "harness/device/prefix_solve.hpp"
 #include "harness/device/vectors.hpp"
 #include <algorithm>
@@ -15,16 +15,16 @@ inline size_t packed(int i) { return size_t(i) * (i + 1) / 2; } // index at whic
 template <class Real> struct Systems {
   static constexpr int W = lanes<Real>;
   int F, P;   // F: channels; P: channels, padded to whole blocks
-  Real *M;    // lower triangles, W lanes per element: the matrices, then L with D in place of its unit diagonal
+  Real *M;    // lower triangles, W lanes per element: the matrices; after factorise() L, with D on the diagonal
   Real *G;    // [side,P] rows of L D of the current block
   Real *x;    // [P] right-hand sides, then solutions
-  Real *H;    // [P,P'] the running sum; P' is P rounded up to whole vectors
+  Real *H;    // [P,P'] H_t of the last step; P' is P rounded up to whole vectors
   Real *keys; // [W,P'] keys of the W steps
 
   Real *at(int i, int j) const { return M + (packed(i) + j) * W; }
   int row_length() const { return (P + W - 1) / W * W; }
 
-  /// Elements of rows i0 ... and columns j0 ..., minus the contributions of columns before j0.
+  /// Sets `sum` to the block of M at row i0 and column j0, minus the contributions of the columns before j0.
   void reduce(int i0, int j0, Vector<Real> (&sum)[side][side]) const {
 
     UNROLL for (int r = 0; r < side; ++r) UNROLL for (int c = 0; c < side; ++c) sum[r][c] = load(at(i0 + r, j0 + c));
@@ -101,7 +101,7 @@ template <class Real> struct Systems {
         const int count = std::min(W, i + 1 - j);
         for (int c = 0; c < count; ++c) store(square[c], at(i, j + c));
       }
-      store(load(at(i, i)) + (i < F ? ridge : Real(1)), at(i, i)); // a padding channel: a row of the identity
+      store(load(at(i, i)) + (i < F ? ridge : Real(1)), at(i, i)); // padding channels get rows of the identity
     }
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of whole matrices in device memory: by Kokkos Kernels on a GPU, in blocks of rows on a CPU, so that the
+// Products of whole matrices in device memory. A GPU uses Kokkos Kernels. A CPU computes blocks of rows, so that the
 // result does not depend on the number of threads.
 #pragma once
 #include "harness/device/matrix.hpp"

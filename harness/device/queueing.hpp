@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pass returns when the device has finished it. While a Queueing object exists, a pass returns at once.
+// A pass normally returns when the device has finished it. While a Queueing object exists, a pass returns at once.
 #pragma once
 #include <Kokkos_Core.hpp>
 
 namespace recollect {
 
-/// While an object exists, passes queue their kernels and do not wait.
+/// While an object of this type exists, passes queue their kernels and do not wait for them.
 class Queueing {
 public:
   Queueing() : before_(on_) { on_ = true; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tile.hpp's triangular solve on CUDA, for operands in shared memory. Each warp solves its own columns and never waits
-// for another.
+// The triangular solve of tile.hpp on CUDA, for operands in shared memory. Each warp solves its own columns and never
+// waits for another warp.
 #pragma once
 #ifdef __CUDACC__
 #include "harness/device/tile/cuda.hpp"
@@ -37,8 +37,8 @@ __device__ bool solves_in_warps(int n, int columns, const Real *L, std::ptrdiff_
   return n % height == 0 && columns % solved_columns == 0 && ldl % pack == 0 &&
          reinterpret_cast<std::uintptr_t>(L) % 16 == 0 && __isShared(L) && __isShared(X);
 }
-/// X[n,columns] = (I + L)^{-1} X, in blocks of 16 rows; before a block is solved, products with earlier rows are
-/// subtracted. Ends with a barrier.
+/// X[n,columns] = (I + L)^{-1} X, in blocks of 16 rows. Before a block is solved, the products of its rows of L with
+/// the solved rows of X are subtracted from it. Ends with a barrier.
 template <class Real>
 __device__ __forceinline__ void solve_in_warps(const Team &team, int n, int columns, const Real *L, std::ptrdiff_t ldl,
                                                Real *X, std::ptrdiff_t ldx) {

@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Algebras (engine.hpp) compiled with static extents: heads of width 64, whole chunks of 64 steps, one precision of
-// products. Addresses within a tile are then constants and loops over rows are unrolled; on an H200 the delta rule
-// takes two thirds of the time.
+// Algebras (algebra.hpp) that are compiled with static extents: heads of width 64, whole chunks of 64 steps, one
+// precision of products. Then addresses within a tile are constants, and loops over rows are unrolled. On an H200 this
+// reduces the time of the delta rule to two thirds.
 //
-// An algebra opts in by two members: has_sizes(size) says whether a call has these chunks and widths, and
-// set_sizes(size, kind) sets them on the device, as constants that the compiler knows. Further members: kind(), a
-// number below `kinds`, selects one of the variants that are compiled separately, e.g. by how a state decays.
-// all_precisions says whether float64 and reduced-precision products are compiled too, or only exact float32, which
-// then also serves calls that allow reduced precision. static_steps(kind) is the chunk length, if not 64.
-// reads_alone(kind) says whether the scratch of the read phase leaves no space for a second team.
+// An algebra opts in by these members:
+//   has_sizes(size)         whether the call has chunks and widths of this size
+//   set_sizes(size, kind)   sets these sizes on the device, as constants that the compiler knows
+//   kind(), kinds           kind() < kinds selects one of the variants that are compiled separately, for example by how
+//                           the state decays
+//   all_precisions          true: float64 and products of reduced precision are compiled too. false: only exact float32
+//                           is compiled, which also serves calls that allow reduced precision
 //
-// Optional: `threads` per team in all phases, or reading_threads in the read phase; reading_teams, how many reading
-// teams share a multiprocessor; static_extents_only, if the algebra supports only these sizes.
+// Optional members:
+//   static_steps(kind)      the chunk length, if it is not 64
+//   reads_alone(kind)       whether the scratch of chunk_output leaves no space for a second team
+//   threads                 threads per team in all phases
+//   reading_threads         threads per team in chunk_output
+//   reading_teams           how many teams that run chunk_output share a multiprocessor
+//   static_extents_only     true: the algebra supports no other sizes
 #pragma once
 #include "harness/device/arena.hpp"
 #include "harness/device/chunk.hpp"
@@ -32,7 +38,7 @@ template <class Algebra>
 struct HasStaticExtents<Algebra, std::void_t<decltype(std::declval<Algebra &>().set_sizes(static_size, 0))>>
     : std::bool_constant<on_cuda && (std::is_same<typename Algebra::Real, float>::value || Algebra::all_precisions)> {};
 
-/// Steps per chunk.
+/// Number of steps per chunk.
 template <class Algebra, class = void> struct StaticSteps {
   KOKKOS_FUNCTION static constexpr int of(int) { return static_size; }
 };
@@ -109,7 +115,7 @@ template <class Algebra, class = void> constexpr bool static_extents_only = fals
 template <class Algebra>
 constexpr bool static_extents_only<Algebra, std::enable_if_t<Algebra::static_extents_only>> = true;
 
-/// How many reading teams share a multiprocessor: the algebra's number, or `most`.
+/// How many teams of chunk_output share a multiprocessor: the algebra's number if it has one, otherwise `most`.
 template <class Algebra, int most, class = void> constexpr int reading_teams = most;
 template <class Algebra, int most>
 constexpr int reading_teams<Algebra, most, std::enable_if_t<(Algebra::reading_teams > 0)>> = Algebra::reading_teams;

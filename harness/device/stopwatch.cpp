@@ -38,7 +38,7 @@ __global__ void read_clocks(Reading *of_multiprocessor, unsigned count) {
   if (which < count) of_multiprocessor[which] = r;
 }
 
-/// Clock readings of all multiprocessors, in memory that the host reads.
+/// Clock readings of all multiprocessors before and after the timed work, in memory that the host can read.
 class Readings {
 public:
   Readings() : count_(size_t(Execution().cuda_device_prop().multiProcessorCount)) {
@@ -92,7 +92,7 @@ private:
 struct Stopwatch::Device {
   Device(const std::function<Pass()> &make, double bytes) {
     sets.push_back(make());
-    for (int i = 0; i < 3; ++i) { // from the second round on nothing is allocated
+    for (int i = 0; i < 3; ++i) { // only the first round allocates memory
       sets[0].reset(), sets[0].launch();
       flush_caches();
     }
@@ -119,7 +119,7 @@ struct Stopwatch::Device {
     for (size_t i = 0; i < passes; ++i) sets[i % sets.size()].launch();
   }
 
-  /// Makes no graph if some of the work cannot be recorded.
+  /// Records the passes as a graph. `graph` stays null if some of the work cannot be recorded.
   void record() {
     for (const Pass &set : sets) set.reset();
     cudaGraph_t recorded = nullptr;

@@ -15,12 +15,14 @@ struct Pass {
 };
 
 /// On CUDA a sample is timed by two events, in a stream that is blocked until all work is queued, so that launches on
-/// the host do not count. Work shorter than 0.3 ms is recorded as a graph of so many passes that it takes 0.3 ms. If
-/// its buffers would stay in the cache, passes alternate between several sets of them. The clock of the multiprocessors
-/// is read before and after. On other backends a sample is one pass, timed by the host's clock.
+/// the host do not count. If a pass is shorter than 0.3 ms, a sample is a graph of so many passes that it takes 0.3 ms.
+/// If the buffers of these passes would stay in the cache, the passes alternate between several sets of buffers. The
+/// clock of the multiprocessors is read before and after the work. On other backends a sample is one pass, timed by the
+/// host's clock.
 class Stopwatch {
 public:
-  /// `make` is called once per set of buffers. `bytes` is what a pass reads and writes. Runs passes to warm up.
+  /// Calls `make` once per set of buffers, and runs passes to warm up. `bytes` is the number of bytes that a pass reads
+  /// and writes.
   Stopwatch(const std::function<Pass()> &make, double bytes);
   ~Stopwatch();
   Stopwatch(const Stopwatch &) = delete;
@@ -28,7 +30,8 @@ public:
 
   /// Seconds of one pass.
   Sample sample();
-  /// "events, caches flushed", "graph of 12 passes, 3 buffer sets" ...; a note follows if times include launches on the host.
+  /// How a sample is taken: "events, caches flushed", "graph of 12 passes, 3 buffer sets" ... It says so if times
+  /// include launches on the host.
   std::string method() const;
   /// The first set of buffers, after its last pass.
   const Pass &first() const;
@@ -38,8 +41,7 @@ private:
   std::unique_ptr<Device> device_;
 };
 
-/// The clock, in hertz, with which samples are compared: the device's nominal clock according to the driver. 0 if
-/// unknown.
+/// The nominal clock of the device in hertz, according to the driver; Sample::clock is relative to it. 0 if unknown.
 double default_clock();
 
 } // namespace recollect

@@ -5,8 +5,9 @@
 namespace recollect {
 namespace {
 
-std::vector<char> taken{
-    1}; // numbers in use; a new stream with a freed number reuses the memory cached under it (transfer.hpp)
+// taken[n]: whether a stream has the number n. A new stream that gets a freed number reuses the memory that is cached
+// under this number (transfer.hpp).
+std::vector<char> taken{1};
 
 size_t free_number() {
   size_t number = 0;

@@ -5,7 +5,8 @@
 
 namespace recollect {
 
-/// On a GPU, work in different streams runs concurrently, work in one stream in order. On a host all work runs in order.
+/// On a GPU, work in different streams runs concurrently, work in one stream in order. On a host all work runs in
+/// order.
 class DeviceStream {
 public:
   DeviceStream();
@@ -13,7 +14,8 @@ public:
   DeviceStream(const DeviceStream &) = delete;
   DeviceStream &operator=(const DeviceStream &) = delete;
 
-  /// While an object exists, queue() returns the given stream, so that all kernels and copies start in this stream.
+  /// While an object of this type exists, queue() returns the given stream. So all kernels and copies start in this
+  /// stream.
   class Within {
   public:
     explicit Within(const DeviceStream &stream) : before_(streams::in_force) { streams::in_force = &stream.queue_; }

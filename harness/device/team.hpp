@@ -43,7 +43,8 @@ template <class F> KOKKOS_FUNCTION void each_cell(const Team &team, int rows, in
     for (int j = team.rank % side; j < columns; j += side) f(i, j);
 }
 
-/// Calls f(i, first, step) for every row; the thread handles elements first, first + step ... No barrier.
+/// Calls f(i, first, step) for every row i on each thread of the row. The thread handles the elements first, first +
+/// step, ... of the row. No barrier.
 template <class F> KOKKOS_FUNCTION void each_row(const Team &team, int rows, const F &f) {
   constexpr int side = on_host ? 1 : 32;
   for (int i = team.rank / side; i < rows; i += team.size / side) f(i, team.rank % side, side);
@@ -76,8 +77,8 @@ template <class Real> KOKKOS_FUNCTION Real sums_across_row(Real (&x)[32]) {
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
   const int lane = threadIdx.x % 32;
   RECOLLECT_UNROLL
-  for (int level = 0; level < 5;
-       ++level) { // a thread keeps half of its values and adds the other thread's values of that half
+  for (int level = 0; level < 5; ++level) {
+    // Two threads exchange values: each keeps one half of its values and adds the other thread's values of this half.
     const int half = 16 >> level;
     const bool upper = lane & half;
     RECOLLECT_UNROLL
@@ -95,7 +96,7 @@ template <class Real> KOKKOS_FUNCTION Real sums_across_row(Real (&x)[32]) {
   return x[0];
 }
 
-/// Calls f() on one thread. No barrier.
+/// Calls f() on one thread of the team. No barrier.
 template <class F> KOKKOS_FUNCTION void once(const Team &team, const F &f) {
   if (team.rank == 0) f();
 }
@@ -138,7 +139,7 @@ template <class Real> KOKKOS_FUNCTION Real dot(const Real *a, const Real *b, int
   return sum_of<Real>(n, [=](int i) { return a[i] * b[i]; });
 }
 
-/// x . y, computed by the threads that share a row. Each of them gets the result.
+/// The inner product x . y, computed by the threads that share a row. Each of them gets the result.
 template <class Real> KOKKOS_FUNCTION Real row_dot(const Real *x, const Real *y, int n, int first, int side) {
   if constexpr (on_host) return dot(x, y, n);
   Real sum = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Allocates device arrays and copies numbers to and from them. All of it runs in the order of the kernels; the host
-// only waits when it reads.
+// Allocates device arrays and copies numbers to and from them. Copies run in order with the kernels; the host waits
+// only when it reads.
 #pragma once
 #include "harness/core/in_pieces.hpp"
 #include "harness/device/launch_space.hpp"
@@ -16,12 +16,12 @@ namespace recollect {
 /// one.
 namespace caching {
 
-// Bytes of one cached array, and of all cached arrays of one type.
+// Limits in bytes: the size of one cached array, and the size of all cached arrays of one type together.
 constexpr size_t largest = size_t(4) << 20, most = size_t(256) << 20;
 
-/// Set while allocations are counted.
+/// True while allocations are counted; then nothing is cached.
 inline bool paused = false;
-/// How often an array was reused, which Kokkos's tools do not see.
+/// How often a cached array was reused. Kokkos's tools do not see this.
 inline size_t again = 0;
 
 template <class Real> struct Kept {
@@ -43,7 +43,7 @@ inline size_t capacity_for(size_t n) {
 
 } // namespace caching
 
-/// n numbers, uninitialised.
+/// A device array of n numbers, uninitialised.
 template <class Real> Array<Real> allocated(const std::string &label, size_t n) {
   const auto anew = [&label](size_t size) {
     return Array<Real>(Kokkos::view_alloc(Kokkos::WithoutInitializing, label), size);
@@ -62,7 +62,7 @@ template <class Real> Array<Real> allocated(const std::string &label, size_t n) 
   return Kokkos::subview(array, std::make_pair(size_t(0), n));
 }
 
-/// Like allocated(), but holds element(i), which host threads compute in any order.
+/// A device array that holds element(i) for i < n. Host threads compute these elements in any order.
 template <class Real, class Element> Array<Real> uploaded(const std::string &label, size_t n, const Element &element) {
   const Array<Real> device = allocated<Real>(label, n);
   const auto fill = [&element](Real *host) {

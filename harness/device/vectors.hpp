@@ -5,7 +5,8 @@
 #include <cstring>
 #include <type_traits>
 
-/// Keeps small arrays of vectors in registers: the compiler's own unrolling would leave them in memory.
+/// Unrolls a loop. Small arrays of vectors then stay in registers; the compiler's own unrolling would leave them in
+/// memory.
 #define UNROLL _Pragma("GCC unroll 16")
 
 namespace recollect::tile::host {
@@ -29,7 +30,8 @@ template <class Real> inline Vector<Real> load(const Real *from) {
 }
 template <class V, class Real> inline void store(const V &v, Real *to) { std::memcpy(to, &v, sizeof v); }
 
-/// Transposes the W x W block in W registers: log2 W rounds that exchange ever larger quarters.
+/// Transposes the W x W block in W registers, in log2 W rounds. Each round exchanges quarters of blocks twice as large
+/// as in the round before.
 template <class Real> void transpose_registers(Vector<Real> *x) {
   constexpr int W = lanes<Real>;
   using Index = std::conditional_t<sizeof(Real) == 8, std::int64_t, std::int32_t>;
