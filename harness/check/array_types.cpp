@@ -9,7 +9,8 @@
 namespace recollect {
 namespace {
 
-/// The name under which types are stored. A state, its gradient and its weights share a name.
+/// The name of an array in `stated_`. An array and its gradient share a name; so do the initial state, the final state
+/// and their gradients.
 std::string plain(const std::string &array) {
   std::string name = array == "dt_bias" || array[0] != 'd' ? array : array.substr(1);
   if (name == "final_state") name = "state";
@@ -20,7 +21,7 @@ bool is_factor(const std::string &name) {
   return name == "alpha" || name == "lambda" || name == "beta" || is_parameter(name);
 }
 
-/// The narrower of two types has the coarser spacing.
+// Precision lists the types from the finest spacing to the coarsest.
 Precision coarser(Precision a, Precision b) { return std::max(a, b); }
 Precision finer(Precision a, Precision b) { return std::min(a, b); }
 
@@ -78,7 +79,7 @@ StatedTypes parse_types(const std::string &text, const Convention &convention) {
       const std::vector<std::string> names = names_in_files(array, convention);
       known.insert(known.end(), names.begin(), names.end());
       if (std::find(names.begin(), names.end(), name) == names.end()) continue;
-      types[plain(array)] = type, found = true; // fla's g is alpha or lambda
+      types[plain(array)] = type, found = true; // one name may stand for two arrays: fla's g is alpha or lambda
     }
     if (!found) usage_error("--dtype-of names '" + name + "', but no array has this name" + suggestion(name, known));
   }

@@ -10,7 +10,8 @@
 namespace recollect {
 namespace {
 
-// The factors of the covering array (battery.hpp) and their values. Cases use the two lengths of a pair alternately.
+// The factors of the covering array (battery.hpp) and their values. A value of the first factor is a pair of lengths T;
+// the cases with this value use the two lengths alternately.
 constexpr int lengths[4][2] = {{1, 2}, {63, 64}, {65, 130}, {250, 250}};
 constexpr Recipe::Gates gate_kinds[4] = {Recipe::whole_range, Recipe::exact, Recipe::strong, Recipe::rates};
 constexpr Recipe::Keys key_kinds[4] = {Recipe::unit, Recipe::gaussian, Recipe::repeated, Recipe::norms};
@@ -75,15 +76,16 @@ struct Asked {
   std::string also = "";  // added to BatteryCase::why
 };
 
-/// Operations of the definition; exp and similar functions count as twenty. If the descriptor only states a lower
-/// bound, the definition is assumed to visit all earlier steps at every step.
+/// Number of operations of the definition; exp and similar functions count as twenty each. If the descriptor states
+/// only a lower bound of the cost, the definition is assumed to visit all earlier steps at every step.
 double work(const Variant &variant, const Params &params, const Shape &s) {
   const double token = variant.cost.flops.at(s, params) + 20 * variant.cost.functions.at(s, params);
   return token * double(s.heads()) * s.T * (variant.cost.least ? std::max(1.0, s.T / 16.0) : 1);
 }
 constexpr double most_work = 6e8, most_state = 40000; // state: numbers per head
 
-/// Halves the widths until a token is cheap and the layer accepts them, then shortens T. Returns what it changed.
+/// Halves the widths Dk and Dv until a token is cheap and the layer accepts the widths, then shortens T. Returns a text
+/// that says what was changed.
 std::string fit(const Variant &variant, const Params &params, Shape &s) {
   std::vector<std::string> done;
   const auto too_wide = [&] {
@@ -146,7 +148,7 @@ private:
   }
   bool gates_given() const { return given(Tensor::alpha) || given(Tensor::lambda); }
 
-  /// The case without the parts that the layer does not have or that are not given: gates, beta, w or a state.
+  /// The case without gates, beta, w or state where the layer has none or where they are not given.
   Asked relevant(Asked a) const {
     a.recipe.without = without_;
     a.recipe.spread = std::max(0.01, 128 * half_spacing(1, precision_)); // rounding must not make keys equal
@@ -182,7 +184,8 @@ private:
 
   std::uint64_t seed_of(const std::string &called) const { return Stream(seed_, "battery/" + called).bits(0); }
 
-  /// Halves T until some inputs, perhaps of a milder recipe, keep outputs and state in range; returns the inputs.
+  /// Halves T until draw_stable() finds inputs, perhaps with a milder recipe, whose outputs and state are in range.
+  /// Returns these inputs.
   Drawn draw_in_range(Asked &a) const {
     for (;; a.shape.T /= 2) {
       Drawn drawn = draw_stable(variant_, a.shape, params_, a.recipe, seed_of(name(a)), largest());
@@ -256,8 +259,8 @@ private:
 } // namespace
 
 const std::vector<BatteryRow> &battery_rows() {
-  // An orthogonal array of the first five factors, L16(4^5), and five more rows, which pair these factors with the
-  // others.
+  // L16(4^5), an orthogonal array of the first five factors (steps to heads), and five more rows, which pair these
+  // factors with state, beta and w.
   static const std::vector<BatteryRow> rows{
       {0, 0, 0, 0, 0, 0, 0, 0}, {0, 0, 3, 1, 0, 1, 1, 0}, {0, 1, 1, 2, 3, 0, 1, 1}, {0, 2, 2, 3, 1, 1, 1, 1},
       {0, 3, 3, 1, 2, 0, 0, 0}, {0, 3, 3, 2, 1, 0, 1, 1}, {1, 0, 1, 1, 1, 1, 0, 1}, {1, 1, 0, 0, 0, 0, 0, 0},

@@ -28,8 +28,8 @@ std::vector<std::array<double, 3>> octaves(const Part &reference, const std::vec
   return curve;
 }
 
-/// Brings gradients of states to one convention. The gradient of a symmetric matrix may be split between its triangles
-/// in any way (variant.hpp).
+/// Symmetrises dstate if the state is symmetric, because kernels may split the gradient of a symmetric matrix between
+/// its two triangles in any way (variant.hpp).
 PartList in_one_convention(PartList candidate, const CheckCase &problem) {
   if (Part *dstate = find_part(candidate, "dstate"))
     dstate->values = symmetrised(problem.variant, problem.given.shape, std::move(dstate->values));
@@ -54,7 +54,8 @@ bool has_infinity(const PartList &parts) {
     return first_in_pieces(part.values.size(), infinite, cost_of_copies) < part.values.size();
   });
 }
-/// The candidate itself if it has no infinity; else `changed` holds it.
+/// Returns the candidate itself if it has no infinity. Otherwise copies it to `changed`, applies accept_overflows() to
+/// the copy, and returns `changed`.
 const PartList &with_overflows_accepted(const PartList &candidate, const Reference &reference, Precision precision,
                                         PartList &changed) {
   if (!has_infinity(candidate)) return candidate;
@@ -107,7 +108,7 @@ std::vector<Judged> judge_parts(const Reference &reference, const PartList &cand
       all[i] = judge(part, noise[given[i]], find_part(candidate, part.name)->values, reference.heads_in(part));
     }
   };
-  size_t largest = 1; // an empty text and the gate parameters have no o
+  size_t largest = 1; // not 0 even if all parts are empty
   for (size_t i : given) largest = std::max(largest, reference.results()[i].values.size());
   in_pieces(given.size(), judge_some, largest);
   return all;

@@ -11,7 +11,8 @@
 
 namespace recollect {
 
-/// A problem, its float64 results, and the noise of each type. Computed once and shared by candidates and types.
+/// A problem, its float64 results, and the rounding noise of each type. They are computed once and serve all
+/// candidates.
 class Reference {
 public:
   explicit Reference(CheckCase problem, int chunk = 64);
@@ -36,11 +37,11 @@ private:
 
 /// Judges every part of `candidate` against the reference, except parts that the candidate lacks.
 std::vector<Judged> judge_all(const Reference &reference, const PartList &candidate, Precision precision);
-/// Whether every part is within the limits. A mistake explains a candidate if this holds with the mistake's results as
-/// the reference.
+/// Whether no part is wrong.
 bool all_right(const std::vector<Judged> &judged);
 
-/// Maps the definition's name of a part to the user's, dalpha to dg. Parts whose two names agree are left out.
+/// Maps the definition's name of a part to the user's name, for instance dalpha to dg. Parts whose two names agree are
+/// left out.
 using PartNames = std::map<std::string, std::string>;
 
 struct Checked {
@@ -56,10 +57,10 @@ struct Checked {
   bool right() const { return judgement == Judgement::right; }
 };
 
-/// "dg (dalpha)", or the one name if both agree.
+/// The user's name with the definition's name in parentheses, such as "dg (dalpha)". One name if both agree.
 std::string called(const std::string &part, const PartNames &names);
 
-/// The verdict, without a diagnosis. Gradients of symmetric states are symmetrised already.
+/// The verdict, without a diagnosis. The caller must have symmetrised the gradients of symmetric states.
 Checked verdict(const Reference &reference, const PartList &candidate, Precision precision,
                 const PartNames &names = {});
 /// The verdict, and the diagnosis from the catalogue of mistakes.

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// Criteria that other projects use for kernels, as functions of a reference and a candidate, for comparison with ours.
+// SPDX-License-Identifier: Apache-2.0 Criteria by which other projects accept kernels, as functions of a reference and
+// a candidate, to compare with judge().
 #pragma once
 #include "harness/check/judge.hpp"
 

@@ -9,7 +9,7 @@ namespace recollect {
 namespace {
 
 constexpr int mistake_draws = 3;
-constexpr size_t most_examined = 12; // the nearest mistakes, whose own noise is measured
+constexpr size_t most_examined = 12; // number of nearest mistakes whose own noise is measured
 
 bool is_forward(const std::string &name) { return name == "o" || name == "state"; }
 
@@ -38,7 +38,7 @@ const PartNoise &noise_of_part(const Noise &noise, const std::string &name) {
   return *std::find_if(noise.begin(), noise.end(), [&](const PartNoise &one) { return one.name == name; });
 }
 
-/// Sum over rows of (error / noise)^2; infinity if an element is finite in one part only.
+/// Sum over rows of (RMS of a - b in the row / noise of the row)^2; infinity if an element is finite in one part only.
 double squared_distance(const Part &a, const Part &b, const PartNoise &noise) {
   double sum = 0;
   for (size_t i = 0; i < a.values.size(); ++i) {
@@ -53,13 +53,14 @@ double squared_distance(const Part &a, const Part &b, const PartNoise &noise) {
 
 /// Sets numbers beyond the range of the type to infinity.
 void overflow(PartList &made, Precision precision) {
-  constexpr double held_by_all = 65504; // the largest number of f16
+  constexpr double held_by_all = 65504; // the largest number of f16; every other type holds it too
   for (Part &part : made)
     for (double &x : part.values)
       if (std::fabs(x) > held_by_all && std::isinf(rounded(x, storage_of(precision)))) x = std::copysign(HUGE_VAL, x);
 }
 
-/// Whether every wrong part is less than half as far from the mistake's results as from the definition's.
+/// Whether every wrong part of the candidate is less than half as far from the mistake's results, `made`, as from the
+/// definition's results, `right`.
 bool nearer(const PartList &candidate, const PartList &made, const PartList &right, const Noise &noise,
             const std::vector<std::string> &wrong) {
   return std::all_of(wrong.begin(), wrong.end(), [&](const std::string &name) {
@@ -70,8 +71,8 @@ bool nearer(const PartList &candidate, const PartList &made, const PartList &rig
   });
 }
 
-/// Noise of a part of the mistake's results: the effect of disturbed inputs on this part, but at least the definition's
-/// noise, and at least the distance of neighbouring numbers of the type.
+/// Noise of one part, `made`, of the mistake's results: the effect of disturbed inputs on it plus half a spacing of the
+/// type, but at least the definition's noise.
 PartNoise own_noise(const Part &made, const std::vector<PartList> &disturbed, const PartNoise &definition,
                     Precision precision) {
   PartNoise noise{made.name, Numbers(made.heads * made.rows, 0.0), precision};
@@ -105,7 +106,7 @@ struct Agreement {
   double distance() const { return rows ? std::sqrt(squares / double(rows)) : 0; }
 };
 
-/// NaN and infinity count as equal.
+/// Compares the candidate with the mistake's results `made`. Elements that are NaN or infinite in both count as equal.
 Agreement agreement(const PartList &candidate, const PartList &made, const Noise &noise, size_t H) {
   Agreement found;
   for (Part mine : candidate) {
@@ -121,8 +122,8 @@ Agreement agreement(const PartList &candidate, const PartList &made, const Noise
   return found;
 }
 
-/// The nearest explanation, and the next one if it is about as near. Of several ways to make one mistake only the
-/// nearest counts.
+/// The nearest explanation, and the second nearest if it is about as near. If one mistake explains the candidate in
+/// several ways, only the nearest way counts.
 std::vector<Explanation> nearest(std::vector<Explanation> all) {
   constexpr double about_as_near = 1.5;
   std::stable_sort(all.begin(), all.end(),
@@ -138,7 +139,7 @@ std::vector<Explanation> nearest(std::vector<Explanation> all) {
   return found;
 }
 
-/// Names of mistakes that occur in pairs; the first one misreads its inputs.
+/// Pairs of mistakes that often occur together, by name. The first of each pair misreads inputs.
 constexpr std::pair<const char *, const char *> common_pairs[] = {
     {"initial_state_transposed", "state_returned_transposed"},
     {"initial_state_ignored", "state_not_handed_over"},
@@ -168,7 +169,8 @@ Suspects::Suspects(const Reference &reference) : reference_(reference) {
   }
 }
 
-/// The mistake's effect on the forward or the backward pass; empty if this layer cannot make it.
+/// The results of a kernel with the mistake, of the forward or of the backward pass; empty if this layer cannot make
+/// it.
 PartList Suspects::made_by(const Way &way, bool forward) const {
   PartList &kept = forward ? way.forward : way.backward;
   if (!kept.empty()) return kept;
@@ -265,7 +267,7 @@ std::vector<Explanation> Suspects::pairs(const PartList &candidate, const std::v
           PartList both = results_of(made, changed_inputs, right);
           overflow(both, precision);
           if (!nearer(candidate, both, reference_.results(), noise, wrong)) continue;
-          // the second mistake, made on disturbed copies of the inputs as the first mistake reads them
+          // The first mistake has changed the inputs. The second one is made on disturbed copies of them.
           std::vector<PartList> moved;
           for (int draw = 0; draw < mistake_draws; ++draw) {
             const CheckCase other = disturbed_but_for_ones(changed_inputs, precision, draw);
@@ -289,7 +291,7 @@ std::vector<Explanation> Suspects::explain(const PartList &candidate, const std:
                                            Precision precision) const {
   const std::vector<std::string> wrong = wrong_parts(judged);
   if (wrong.empty()) return {};
-  for (const std::string &name : wrong) { // a part that is NaN throughout would agree with too many mistakes
+  for (const std::string &name : wrong) { // a part without a finite number would agree with too many mistakes
     const Numbers &values = find_part(candidate, name)->values;
     if (std::none_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); })) return {};
   }
@@ -306,8 +308,8 @@ std::vector<Explanation> Suspects::explain(const PartList &candidate, const std:
 
 namespace {
 
-/// The 16-bit type in which every number is exact, except numbers of states, which kernels keep in float32; f64 if
-/// there is no such type.
+/// The 16-bit type that represents every number of the candidate exactly; f64 if there is none. States do not count,
+/// because kernels keep them in float32.
 Precision type_of_numbers(const PartList &candidate) {
   for (const Precision type : {Precision::bf16, Precision::f16}) {
     size_t numbers = 0; // a few numbers could be exact by chance

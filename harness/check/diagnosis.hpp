@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which known mistake explains a wrong candidate.
+// Finds the known mistake that explains a wrong candidate.
 //
 // Every mistake of the catalogue is made on purpose, in float64. A mistake explains the candidate if all parts
-// (outputs, state, gradients) agree with the mistake's results within the limits for a correct kernel. The noise in
-// these limits is measured with the mistake made on disturbed inputs. The nearest mistake, in units of this noise, is
-// reported.
+// (outputs, state, gradients) agree with the mistake's results within the limits that hold for a correct kernel. The
+// limits are in units of noise; here it is measured by making the mistake on disturbed inputs. The mistake nearest to
+// the candidate, in units of this noise, is reported.
 #pragma once
 #include "harness/check/check.hpp"
 #include "harness/check/mistakes.hpp"
@@ -22,9 +22,10 @@ struct Explanation {
 class Suspects {
 public:
   explicit Suspects(const Reference &reference);
-  /// The nearest mistake that explains the candidate; also the second nearest if it is at most 1.5 times as far; empty
-  /// if no mistake explains it. If no single mistake explains outputs and gradients together, they are explained
-  /// separately, then by pairs of mistakes that occur together. `judged` says which parts are wrong.
+  /// The nearest mistake that explains the candidate, and the second nearest if it is at most 1.5 times as far; empty
+  /// if no mistake explains the candidate. If no single mistake explains all parts, outputs and gradients are explained
+  /// separately. If this fails as well, a pair of mistakes may explain the outputs. `judged` says which parts are
+  /// wrong.
   std::vector<Explanation> explain(const PartList &candidate, const std::vector<Judged> &judged,
                                    Precision precision) const;
 

@@ -6,7 +6,7 @@
 namespace recollect {
 namespace {
 
-/// |a - b|; infinity if the difference is NaN, so that a missing element is wrong.
+/// |a - b|; infinity if the difference is NaN, so that an element that is NaN counts as wrong.
 double gap(double a, double b) {
   const double difference = std::fabs(a - b);
   return std::isnan(difference) ? HUGE_VAL : difference;
@@ -14,7 +14,7 @@ double gap(double a, double b) {
 
 double over(double error, double noise) { return error == 0 ? 0 : noise == HUGE_VAL ? 0 : error / noise; }
 
-/// Sums of squares over one head.
+/// Errors of one head. `squares` and `noise` are sums over its rows of the mean squared error and of sigma^2.
 struct HeadErrors {
   double worst_row = 0, squares = 0, noise = 0;
   double ratio() const { return over(std::sqrt(squares), std::sqrt(noise)); }
@@ -23,8 +23,8 @@ struct HeadErrors {
   }
 };
 
-/// Errors of a head, row by row: error(i) is the error of element i; told(row, ratio) receives each row's ratio of
-/// error to noise.
+/// Computes the errors of a head row by row. error(i) must return the error of element i; told(row, ratio) receives the
+/// ratio of error to noise of each row.
 template <class Error, class Told>
 HeadErrors head_errors(const Part &reference, const PartNoise &noise, size_t head, const Error &error,
                        const Told &told) {
@@ -41,8 +41,8 @@ HeadErrors head_errors(const Part &reference, const PartNoise &noise, size_t hea
   return found;
 }
 
-/// Whether judge() would refuse zeros in place of the head's values, with a margin. True for a head that is zero up to
-/// float64 rounding.
+/// Whether judge() would find zeros wrong in place of the head's values, even if its limits were 1.25 times as large.
+/// True for a head that is zero up to float64 rounding.
 bool has_power(const Part &reference, const PartNoise &noise, size_t head, const Limits &limits) {
   constexpr double margin = 1.25;
   const auto own = [&](size_t i) { return std::isfinite(reference.values[i]) ? std::fabs(reference.values[i]) : NAN; };
@@ -52,7 +52,8 @@ bool has_power(const Part &reference, const PartNoise &noise, size_t head, const
   return errors.ratio() <= 4 * float64 || errors.beyond(limits, reference.rows, margin);
 }
 
-/// Heads of fewer than 32 numbers are tested together, because a single number may be near 0 by chance.
+/// Heads for which has_power() is false. If heads have fewer than 32 numbers, none is listed unless all lack power,
+/// because a few numbers may be near 0 by chance.
 std::vector<size_t> heads_without_power(const Part &reference, const PartNoise &noise, const Limits &limits) {
   std::vector<size_t> found;
   for (size_t head = 0; head < reference.heads; ++head)

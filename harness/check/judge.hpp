@@ -27,13 +27,13 @@ struct Judged {
   std::vector<long> first_bad; // b, h, row, column of the first element beyond the limits; empty: none
   std::vector<size_t> bad_heads;
   /// Heads whose noise is as large as their values, so that zeros would be accepted. In these heads only NaN and
-  /// infinity count as wrong: small disturbances do not predict such large errors.
+  /// infinity count as wrong, because the noise, measured with small disturbances, does not predict errors this large.
   std::vector<size_t> without_power;
   std::vector<double> ratios; // [heads, rows] error over noise, to show where errors are
 };
 
-/// `candidate` [heads, rows, columns] has the reference's shape. Limits follow from the number type of the noise; `H`:
-/// heads per batch entry.
+/// `candidate` [heads, rows, columns] has the reference's shape. The limits are those of noise.precision. `H` is the
+/// number of heads per batch entry.
 Judged judge(const Part &reference, const PartNoise &noise, const std::vector<double> &candidate, size_t H);
 
 } // namespace recollect

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The catalogue of mistakes that kernels make. Each has a file in mistakes/; CMake finds these as it finds layers.
+// The catalogue of mistakes that kernels make. Each mistake is a file in mistakes/, which CMake finds.
 #pragma once
 #include "harness/check/results.hpp"
 #include <functional>
@@ -10,7 +10,7 @@ namespace recollect {
 /// Results of a kernel with the mistake. Parts that a function leaves out, and all parts of a null function, equal the
 /// definition's.
 struct Made {
-  std::string what;                   // in one sentence, with its numbers: "... between chunks of 64"
+  std::string what;                   // one sentence with numbers such as the chunk length: "... between chunks of 64"
   std::function<PartList()> forward;  // o, state
   std::function<PartList()> backward; // gradients; called only if asked for
 };
@@ -28,7 +28,7 @@ struct Misread {
 /// inputs cannot show it. A mistake defines either `misread` or `make`.
 struct Mistake {
   std::string name;                 // file stem, set by the registry
-  std::string what;                 // in one sentence
+  std::string what;                 // the mistake in one sentence
   std::string shows;                // the mistake's symptoms, and the inputs that show the mistake
   std::vector<std::string> reports; // public reports: "vllm #22034"
   std::function<std::vector<Misread>(const CheckCase &)> misread;
@@ -36,11 +36,12 @@ struct Mistake {
   std::function<std::vector<Made>(const CheckCase &, const PartList &right)> make;
 };
 
-/// All ways to make the mistake. Mistake::make returns them itself. A misreading gives three ways: both passes misread,
-/// so that the gradients belong to the wrong outputs; only the forward pass misreads; or only the backward pass
-/// misreads. The result refers to the arguments.
+/// All ways to make the mistake: those that Mistake::make returns, or three for each misreading. In the first, both
+/// passes misread, so that the gradients belong to the wrong outputs; in the second, only the forward pass misreads; in
+/// the third, only the backward pass. The result holds references to the arguments.
 std::vector<Made> ways_to_make(const Mistake &mistake, const CheckCase &problem, const PartList &right);
-/// All parts that the problem asks for. Parts that the mistake does not change are the definition's.
+/// All parts that the problem asks for, as a kernel with the mistake computes them. `right` are the definition's
+/// results; parts that the mistake does not change are copied from there.
 PartList results_of(const Made &made, const CheckCase &problem, const PartList &right);
 
 const std::vector<Mistake> &all_mistakes();

@@ -13,9 +13,10 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-/// Random signs of the numbers of an array, in one of eight draws. The sign sequences of two neighbouring numbers over
-/// the eight draws are orthogonal, so the squared effects of the two numbers add exactly. With independent signs, the
-/// effects of some two neighbours would cancel in all eight draws in one of thirty sets of draws.
+/// Random signs of the numbers of an array, for one of eight draws. A number has eight signs, one per draw. The eight
+/// signs of a number are orthogonal to those of its neighbour, so the squared effects of the two numbers, summed over
+/// the draws, add exactly. With independent signs, one set of eight draws in thirty would have two neighbours whose
+/// effects cancel in all draws.
 class Signs {
 public:
   Signs(int draw, const std::string &array) : stream_(17, "check/signs/" + array) {
@@ -36,12 +37,13 @@ private:
   std::uint64_t hadamard_[7] = {}; // signs of 64 numbers, by the first number's index modulo 7
 };
 
-/// float32 and float64 round every intermediate result; lower precisions round the operands of products.
+/// Kernels round every intermediate result in float32 and float64. In lower precisions they round only the operands of
+/// products.
 bool rounds_every_step(Precision precision) { return precision == Precision::f64 || precision == Precision::f32; }
 
 double passages(Precision precision) { return rounds_every_step(precision) ? 4 : precision == Precision::tf32 ? 2 : 1; }
 
-/// Calls told(i) for every i < n, in parallel if the loop takes long; `cost` as in in_pieces().
+/// Calls told(i) for every i < n, in parallel if the loop takes long. `cost` is the time of a call, as in in_pieces().
 template <class Told> void each_of(size_t n, size_t cost, const Told &told) {
   in_pieces(
       n,
@@ -62,7 +64,7 @@ bool whole(double x) {
 void move(Numbers &values, const Signs &sign, Precision precision, bool counts, size_t first = 0) {
   constexpr size_t cost = 16; // higher than the time of one number, so that threads share a state of a few MiB
   const HalfSpacing half(precision);
-  // indexed by the sign's bit, because a branch on the sign would be mispredicted half of the time
+  // Indexed by the bit of the sign: a branch on a random sign would be mispredicted half of the time.
   const double factors[] = {passages(precision), -passages(precision)};
   in_pieces(
       values.size(),
@@ -80,10 +82,9 @@ void move(Numbers &values, const Signs &sign, Precision precision, bool counts, 
       cost);
 }
 
-/// Moves decays [heads, T, width], which are factors in [0,1]. The logarithm of each decay moves by its rounding(). The
-/// sum G_t of the logarithms since the start of the chunk moves in addition by half a spacing of float32 (of float64 if
-/// the precision is f64), because kernels keep such sums in that type. The first decay gets the sign with index
-/// `start`.
+/// Moves decays [heads, T, width], which are factors in [0,1]. The logarithm of each decay moves by its rounding().
+/// Kernels also round G_t, the sum of the logarithms since the start of the chunk, to float32 (float64 if the precision
+/// is f64), so G_t moves by half a spacing of this type in addition. The first decay gets the sign with index `start`.
 void move_decays(Numbers &decays, const Signs &sign, const Signs &sum_sign, Precision precision, size_t T, size_t width,
                  int chunk, size_t start) {
   each_of(decays.size() / T, 16 * T, [&](size_t lane) {
@@ -135,8 +136,8 @@ CheckCase disturbed(const CheckCase &problem, Precision precision, int draw, int
 
 namespace {
 
-/// Steps between two disturbances of the state. Low precisions round the state between chunks, so a segment is a chunk.
-/// float32 and float64 round it at every step; their segments have at most eight steps.
+/// Number of steps between two disturbances of the state. Kernels of low precision round the state between chunks, so a
+/// segment is a chunk. Kernels in float32 and float64 round it at every step, so segments have at most eight steps.
 int steps_of_segment(Precision precision, int chunk) {
   return rounds_every_step(precision) ? std::min(chunk, 8) : chunk;
 }
@@ -177,9 +178,9 @@ Numbers row_squares(const Numbers &values, size_t width, const Numbers *factors 
   return squares;
 }
 
-/// Adds (a - b)^2 / noise_draws, summed over a row, to the row's sum. Differences that are NaN or infinite are skipped
-/// unless `all` is set. `a` has only the heads from `first` on, and `sums` has all heads. `b` has all heads, or the
-/// same heads as `a`.
+/// For each row, adds (a - b)^2 / noise_draws, summed over the row, to the element of `sums`. Differences that are NaN
+/// or infinite are skipped unless `all` is set. `sums` has all heads. `a` has some of them, from head `first` on; `b`
+/// has all heads or those of `a`.
 void add_squares(Numbers &sums, const Part &a, const Part &b, bool all, size_t first = 0) {
   const size_t row = first * a.rows, skipped = b.heads == a.heads ? 0 : row;
   each_of(a.heads * a.rows, a.columns, [&](size_t i) {
@@ -190,13 +191,13 @@ void add_squares(Numbers &sums, const Part &a, const Part &b, bool all, size_t f
 }
 
 /// The terms of a gradient may cancel: for instance, the terms of dq cancel where softmax sees only one key. The
-/// rounding errors of the terms do not cancel. This function adds them to the noise, from estimates of the size of the
-/// terms:
-/// - A number x_t of step t scales a contribution to o_t, so the terms of its gradient have the size of do_t o_t / x_t.
-/// - dq_t has further terms: do_t v_t and do_t o_t, the parts of the score's gradient, times the largest key seen. The
-///   term of dk_t is do_t v_t times q_t.
-/// - Kernels sum the gradients of the decays' logarithms over the later steps of the chunk. They sum the gradient of w
-///   in the same way, because w is a rotation in some layers.
+/// rounding errors of the terms do not cancel. This function estimates the size of the terms and adds their rounding to
+/// the noise:
+/// - A number x_t of step t scales a contribution to o_t, so the terms of dx_t have the size of do_t o_t / x_t.
+/// - The gradient of a score has the two terms do_t v_t and do_t o_t, so dq_t also has these terms, times the largest
+///   key up to t. dk_t also has the term do_t v_t times q_t.
+/// - Kernels sum the gradients of the logarithms of decays over the later steps of the chunk. They sum the gradient of
+///   w in the same way, because w is a rotation in some layers.
 /// - Where outputs are weighted means, a decay or beta scales the weighted sum and the sum of weights alike. Then the
 ///   terms of a decay cancel at every later step that the decay reaches, and the terms of beta_t cancel at step t.
 void add_cancelled_terms(Noise &noise, const CheckCase &problem, const PartList &definition, Precision precision,
@@ -218,7 +219,7 @@ void add_cancelled_terms(Noise &noise, const CheckCase &problem, const PartList 
     });
     if (part == noise.end() || problem.given[tensor].empty()) continue;
     const bool decay = facts_of(tensor).decay, summed = decay || tensor == Tensor::w;
-    const bool in_factors = decay && !problem.log_gates; // in a mean these terms cancel, because its divisor decays too
+    const bool in_factors = decay && !problem.log_gates; // the gradient is with respect to the decay, not its logarithm
     const bool mean = problem.variant.traits.repeats == Repeats::mean;
     const double width = width_of(tensor, n);
     const Numbers own = row_squares(problem.given[tensor], size_t(width));
@@ -245,8 +246,8 @@ double rms_of_head(const Part &part, size_t head) {
   return std::sqrt(squares / double(size));
 }
 
-/// If the noise of a row is estimated from fewer than 32 numbers, raises its square to at least the mean over the row
-/// and its neighbours.
+/// If the noise of a row is estimated from fewer than 32 numbers, raises the squared noise of the row to at least its
+/// mean over this row and its neighbours.
 void pool(Numbers &squares, const Part &part) {
   const size_t backed = part.columns * size_t(noise_draws), radius = backed >= 32 ? 0 : (32 / backed + 1) / 2;
   if (radius == 0) return;
@@ -304,8 +305,8 @@ Noise noise_of(const CheckCase &problem, const PartList &definition, const std::
       }
     }
   });
-  // Adds how the tape's gradients respond to float64 rounding of the inputs. The response is large where the terms of
-  // a derivative cancel, such as 1 - tanh(x)^2 at large x.
+  // Adds the change of the tape's gradients when inputs are rounded in float64. It is large where the terms of a
+  // derivative cancel, such as 1 - tanh(x)^2 at large x.
   if (problem.wants_gradient() && takes_tapes(problem, noise_draws))
     for (int draw = 0; draw < noise_draws; ++draw) {
       const PartList moved = definition_of(disturbed(problem, Precision::f64, draw, chunk));
@@ -327,7 +328,7 @@ Noise noise_of(const CheckCase &problem, const PartList &definition, const std::
     const Part &part = definition[p];
     const double least = underflow(part, precision);
     const Precision written = problem.types.written(part.name, precision);
-    Numbers solved(part.heads), bound(part.heads); // for each head, solved: error of solves, bound: (n eps kappa)^2
+    Numbers solved(part.heads), bound(part.heads); // per head: error of linear solves, and (n eps kappa)^2
     for (size_t head = 0; head < part.heads; ++head) {
       // Elimination rounds each element Dk times. A backward pass solves twice.
       const double passes = part.name[0] == 'd' ? 2 : 1;

@@ -17,7 +17,8 @@ void round_all(Numbers &values, Precision precision) {
   for (double &x : values) x = rounded(x, storage_of(precision));
 }
 
-/// Gates by head, in turn: mild; half of them exactly 1; down to 1e-3 and some exactly 0; strong.
+/// Changes the gates of head h according to h mod 4. 0: unchanged, mild. 1: half of them are exactly 1. 2: some are
+/// down to 1e-3, and some are exactly 0. 3: strong decay.
 void vary_gates(Numbers &gates, const Shape &n, size_t width, std::uint64_t seed) {
   const Stream random(seed, "plant/gates");
   for (size_t i = 0; i < gates.size(); ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The number types that kernels compute in: their spacing, and rounding to them.
+// The number types that kernels compute in: distances between their numbers, and rounding to them.
 #pragma once
 #include "harness/core/types.hpp"
 #include <algorithm>
@@ -11,7 +11,8 @@
 
 namespace recollect {
 
-/// The arithmetic that a kernel claims to use. tf32: float32 arrays whose products round their operands to 10 bits.
+/// The arithmetic that a kernel claims to use. tf32: arrays are float32, and products round their operands to 10 bits
+/// after the leading one.
 enum class Precision { f64, f32, tf32, f16, bf16 };
 constexpr Precision all_precisions[] = {Precision::f64, Precision::f32, Precision::tf32, Precision::f16,
                                         Precision::bf16};
@@ -21,8 +22,8 @@ const std::vector<std::string> &precision_names();
 Precision parse_precision(const std::string &name);
 
 /// Half the distance between neighbouring numbers of the type at x: the largest change by rounding to nearest.
-/// Subnormal numbers of f16 have a distance of 2^-24. Numbers beyond the type's range are treated as if exponents were
-/// unlimited.
+/// Neighbouring subnormal numbers of f16 have a distance of 2^-24. Beyond the range of the type, numbers are treated as
+/// if exponents were unlimited.
 double half_spacing(double x, Precision precision);
 
 /// half_spacing() of many numbers of one type.
@@ -43,7 +44,8 @@ private:
   std::int64_t least_, digits_; // least_: least exponent, with float64's bias; digits_: digits of the significand
 };
 
-/// x rounded to the nearest number of the type, ties to even; infinity beyond its largest.
+/// x rounded to the nearest number of the type, ties to even; infinity if that is beyond the largest number of the
+/// type.
 double rounded(double x, Precision precision);
 /// The type that arrays are stored in: f32 for tf32, otherwise the type itself.
 Precision storage_of(Precision precision);

@@ -65,7 +65,7 @@ CheckCase with_inputs(const CheckCase &problem, Sequence given) {
 PartList gradient_results(const CheckCase &problem, const Sequence &inputs,
                           const std::function<void(Sequence &)> &chain) {
   CheckCase other = with_inputs(problem, inputs);
-  other.log_gates = false; // the chain rule is with respect to the gates
+  other.log_gates = false; // `chain` takes gradients with respect to the gates, not to their logarithms
   Sequence gradient = gradients_of(other);
   if (chain) chain(gradient);
   if (problem.log_gates) in_logarithms(gradient, problem.given);
@@ -94,7 +94,7 @@ Numbers &array_named(Sequence &sequence, const std::string &name) {
   return name == "state" ? sequence.state : sequence.input(name);
 }
 
-/// Calls told(i, source of i or -1) for every number of an array.
+/// Calls told(i, j) for every index i of the named array. j is the index of source(place of i), or -1 for `nowhere`.
 template <class Told>
 void each_source(const CheckCase &problem, const std::string &name, const std::function<Place(Place)> &source,
                  const Told &told) {
@@ -141,7 +141,7 @@ Misread gathered(const CheckCase &problem, const std::vector<std::string> &names
 
 namespace {
 
-/// Moves rows (b, h, t) from one order to the other.
+/// Moves the rows (b, h, t) of an array from [B,T,H] to [B,H,T], or back if `to_bthd` is false.
 Numbers laid_out(const Numbers &values, const Shape &shape, int width, bool to_bthd) {
   Numbers out(values.size());
   if (values.empty()) return out;

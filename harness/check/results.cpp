@@ -14,8 +14,8 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-// Numbers of operations of the definition. Up to quick_tape the tape takes a second; up to long_tape it is still used
-// where differences cannot decide.
+// Limits on the number of operations of the definition. Up to quick_tape operations, the tape takes at most a second.
+// Up to long_tape, it is used only where difference quotients disagree with the backward pass.
 constexpr double quick_tape = 1e6, long_tape = 2e7;
 constexpr double long_quad = 2e8; // operations up to which differences in 113 bits are used; they take half a minute
 
@@ -48,9 +48,10 @@ Sequence by_tape(const CheckCase &problem) {
   return gradient(problem.variant, problem.given, problem.params, problem.weights);
 }
 
-/// The gradient of the backward pass, after a comparison with differences of the definition. The two may
-/// disagree at a kink, or because rounding dominates the differences. The tape's gradient is then returned; its
-/// subgradients are the declared ones (taped.hpp). If the tape takes too long, differences in 113 bits decide.
+/// Compares the gradient of the backward pass with difference quotients of the definition, and returns it if they
+/// agree. They may disagree at a kink, or because rounding dominates the differences. The tape's gradient is then
+/// returned; at kinks it takes the declared subgradients (taped.hpp). If the tape takes too long, differences in 113
+/// bits decide.
 Sequence held_gradient(const CheckCase &problem) {
   Sequence found = back(problem, Real::f64);
   for (const Slope &slope : slopes(problem.variant, problem.given, problem.params, problem.weights, found)) {
@@ -118,7 +119,7 @@ PartList in_segments(const CheckCase &problem, int length, const Disturbance &di
   const Shape &n = problem.given.shape;
   const bool has_state = problem.variant.state_shape(n, problem.params).size() > 0;
   const int step = has_state ? std::clamp(length, 1, n.T) : n.T;
-  const auto segment = [&](int begin, Numbers &state) { // moves the state out of the argument, because it is large
+  const auto segment = [&](int begin, Numbers &state) { // moves `state`, which is large, into the result
     CheckCase part{
         problem.variant,   problem.params, slice_steps(problem.given, begin, std::min(begin + step, n.T)), {},
         problem.log_gates, problem.types};

@@ -12,13 +12,13 @@
 namespace recollect {
 namespace {
 
-/// Position of a number: its head, the number of heads, its step, and the number of steps.
+/// Position of a number in an array: its head out of `heads`, and its step out of `steps`.
 struct Place {
   size_t head, heads;
   int step, steps;
 };
 
-constexpr int few = 8; // sequences this short get milder extremes, so that outputs do not vanish
+constexpr int few = 8; // shorter sequences get milder extremes, so that outputs do not vanish
 
 /// Each of the unusual norms occurs at one step in eight. In short sequences every second step has an unusual norm,
 /// which depends on the head.
@@ -33,7 +33,7 @@ double key_norm(const Place &at, bool large) {
 double slow(double u) { return 1 - std::pow(10, -1 - 3 * u); }
 
 double exact_gate(const Place &at, double which, double u) {
-  const int edge = 63 + int(at.head % 3); // the last step of a chunk of 64, the first and the second of the next
+  const int edge = 63 + int(at.head % 3); // last step of a chunk of 64, or first or second step of the next chunk
   if (at.step == edge || (at.steps <= 2 && at.head % 2 == 0)) return 0;
   return which < 0.5 ? 1 : which < 0.52 ? 0 : slow(u);
 }
@@ -44,7 +44,7 @@ double strong_gate(const Place &at, double u) {
 }
 
 double rate_gate(const Place &at, double u) {
-  if (at.step / 4 % 4 == 1) return slow(u); // some mild gates, because gradients of gates near 1e-7 are below rounding
+  if (at.step / 4 % 4 == 1) return slow(u); // some gates are mild: gradients of gates near 1e-7 are below rounding
   const double place = at.heads < 2 ? 1 : double(at.head) / double(at.heads - 1);
   return std::exp(-(at.steps < few ? 2 : 16) * place * place * (0.5 + u / 2));
 }

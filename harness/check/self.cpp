@@ -20,8 +20,8 @@ PartList computed(const CheckCase &problem, const Form &form, Real real, Math ma
   return as_results(problem, std::move(output), backward(problem.variant, problem.given, run, problem.weights));
 }
 
-/// Why no kernel could store the correct result: names the first part of `found` whose reference exceeds the type's
-/// largest number. "" if there is none. States and gradients of gates are float32.
+/// Names the first part of `found` whose correct result no kernel could store, because it exceeds the largest number of
+/// the type; "" if there is none. States and gradients of gates are not tested, because they are float32.
 std::string beyond_range(const PartList &reference, const PartList &found, Real real) {
   if (real != Real::f16) return ""; // other types have at least the range of float32
   for (const char *name : {"o", "dq", "dk", "dv", "dw"}) {
@@ -34,7 +34,7 @@ std::string beyond_range(const PartList &reference, const PartList &found, Real 
   return "";
 }
 
-/// The cases of the battery. With --quick, only a short case and one that is one step longer than a chunk.
+/// The cases of the battery. With --quick, only two: T = 2, and T = 65, one step longer than a chunk.
 std::vector<BatteryCase> chosen(const Variant &variant, const Params &params, bool gradient,
                                 const SelfOptions &options) {
   const Real first = options.reals.at(0);
@@ -43,7 +43,7 @@ std::vector<BatteryCase> chosen(const Variant &variant, const Params &params, bo
   if (!options.quick) return all;
   std::vector<BatteryCase> some;
   std::vector<bool> taken(all.size());
-  for (int T : {2, 65}) { // or the nearest length, because layers that are unstable on some keys have shorter cases
+  for (int T : {2, 65}) { // or the nearest T: layers that are unstable on some keys have shorter cases
     const auto distance = [&](size_t i) { return std::abs(all[i].problem.given.shape.T - T); };
     size_t nearest = all.size();
     for (size_t i = 0; i < all.size(); ++i)

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares every form of a layer with its definition, over the battery.
+// Compares every form of a layer with the layer's definition, on the cases of the battery.
 #pragma once
 #include "harness/check/battery.hpp"
 #include "harness/check/check.hpp"
 
 namespace recollect {
 
-/// One form in one type and arithmetic on one case.
+/// The check of one form on one case, in one type and one precision of products.
 struct SelfCase {
-  std::string layer, form, name; // name: of the case
+  std::string layer, form, name; // `name` is the name of the case
   Shape shape;
   Real real = Real::f32;
   Math math = Math::exact;
-  std::string skipped; // why it was not run or not judged; else ""
+  std::string skipped; // why the form was not run or not judged; "" if it was judged
   Checked checked;
   double seconds = 0; // time of the form and of judging it
-  /// "gated_delta_net/chunked/T65-gates01-S0/f32"
+  /// Such as "gated_delta_net/chunked/T65-gates01-S0/f32".
   std::string title() const;
 };
 
@@ -26,10 +26,10 @@ struct SelfOptions {
   std::uint64_t seed = 1;
 };
 
-/// Judges exact forms in each type, on outputs and (if the form has a backward pass) gradients. A case has one float64
-/// reference; its inputs are exact in the narrowest of the types. The definition itself is run in float64 as a
-/// candidate only if it has a backward pass of its own. Unstable forms are judged on well-conditioned cases only.
-/// `told` is called after each judgement; a case without a reference is reported as undecided.
+/// Judges outputs and (if a form has a backward pass) gradients of every exact form, in each type. A case has one
+/// float64 reference, and its inputs are exact in the narrowest of the types. The recurrent form, which is the
+/// definition, is judged in float64 only if it has a backward pass. Unstable forms are judged on well-conditioned cases
+/// only. `told` is called after each judgement; a case without a reference is reported as undecided.
 void check_forms(const Variant &variant, const SelfOptions &options, const std::function<void(const SelfCase &)> &told);
 
 } // namespace recollect

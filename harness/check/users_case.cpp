@@ -20,8 +20,8 @@ template <class Work> auto about(const std::string &path, const Work &work) {
   }
 }
 
-/// Runs `check`, whose messages begin with the layer's name of an array. Puts the user's name in front: "g (alpha)
-/// holds".
+/// Runs `check`, whose error messages begin with the layer's name of an array. In these messages, replaces the name by
+/// the user's and the layer's: "alpha holds ..." becomes "g (alpha) holds ...".
 template <class Check> void in_users_names(const Convention &convention, const Check &check) {
   try {
     check();
@@ -49,7 +49,8 @@ LayerInputs inputs_in(const UsersCase &problem, const Convention &convention) {
   return inputs;
 }
 
-/// ": the arrays fit with --layout bthd": finds the first switch of the convention with which `work` succeeds.
+/// Finds the first switch of the convention with which `work` succeeds, as a text such as "; the arrays fit with
+/// --layout bthd". "" if there is none.
 std::string switch_that_fits(const Convention &convention, const std::function<void(const Convention &)> &work) {
   for (const Neighbour &other : neighbours(convention)) {
     try {
@@ -62,7 +63,7 @@ std::string switch_that_fits(const Convention &convention, const std::function<v
   return "";
 }
 
-/// Runs `work` in the convention of the case. If `work` fails, the error names the switch with which it succeeds.
+/// Runs `work` in the convention of the case. If `work` fails, the error names the switch with which `work` succeeds.
 void in_convention_of(const UsersCase &problem, const std::function<void(const Convention &)> &work) {
   try {
     work(problem.convention);
@@ -71,7 +72,8 @@ void in_convention_of(const UsersCase &problem, const std::function<void(const C
   }
 }
 
-/// Conventions that differ from this one in the preset, the gate or the write strengths, each with the flag for it.
+/// Conventions that differ from `own` in the preset, the gate or the write strengths, each with its flag on the command
+/// line.
 std::vector<std::pair<std::string, Convention>> with_other_names(const Convention &own) {
   std::vector<std::pair<std::string, Convention>> all;
   for (const std::string &name : preset_names()) all.emplace_back("--convention " + name, preset(name));
@@ -86,8 +88,8 @@ std::vector<std::pair<std::string, Convention>> with_other_names(const Conventio
   return all;
 }
 
-/// Input error for an array of the file that is not one of `arrays(convention)`. The message names the flags with which
-/// every array of the file would be known.
+/// Input error for an array of the file that is not one of arrays(own). The message names the flags with which all
+/// arrays of the file would be known.
 void refuse_unknown_arrays(const std::string &path, const Convention &own, const std::string &who,
                            const std::function<std::vector<std::string>(const Convention &)> &arrays) {
   try {
@@ -118,7 +120,7 @@ UsersCase read_case(const std::string &path, const Variant &variant, const Param
 
 namespace {
 
-/// Types of the arrays of a file in which some have 16 bits.
+/// Types of the arrays of a file; empty if none has 16 bits (ArrayTypes::add_those_in_files()).
 StatedTypes types_in(const UsersArrays &in_file) {
   StatedTypes types;
   for (const auto &[name, array] : in_file)
@@ -184,7 +186,7 @@ UsersCase users_case(const CheckCase &problem, const Convention &convention, con
                     convention, sharing, seed);
   const ArrayTypes types(convention, stated);
   for (auto &[name, array] : arrays) {
-    const Precision type = types.stored(name, precision); // looked up once, because a lookup takes longer than rounding
+    const Precision type = types.stored(name, precision); // outside the loop: a lookup takes longer than rounding
     for (double &x : array.data) x = rounded(x, type);
   }
   return {problem.variant,          problem.params, convention, in_file_order(std::move(arrays), convention),

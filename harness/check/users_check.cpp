@@ -27,8 +27,8 @@ TextResults as_text_results(const PartList &parts, const CheckCase &problem) {
   return found;
 }
 
-/// Errors of a correct run, one list of parts per draw: the effect of disturbed inputs, scaled row by row to the
-/// layer's noise. Like real errors they are correlated over steps. This matters for a gradient that is a sum over
+/// Errors of a correct run, one list of parts per draw: the effects of disturbed inputs, scaled row by row to the
+/// layer's noise. Like real errors, they are correlated over steps. This matters for gradients that are sums over
 /// steps.
 std::vector<PartList> errors_in_draws(const Reference &layer, Precision precision, int chunk) {
   std::vector<PartList> errors;
@@ -95,7 +95,7 @@ bool same_inputs(const LayerInputs &a, const LayerInputs &b) {
          a.weights.state == b.weights.state && a.params.str() == b.params.str() && n.H == m.H && n.T == m.T;
 }
 
-/// "text 2 (its step 0 is step 37)": reports count steps from the beginning of a text.
+/// Such as "text 2 (its step 0 is step 37)", because reports count steps from the beginning of a text.
 std::string title_of(const Text &text, size_t number) {
   const std::string title = "text " + std::to_string(number);
   return text.empty() || text.begin == 0 ? title : title + " (its step 0 is step " + std::to_string(text.begin) + ")";
@@ -117,7 +117,7 @@ std::vector<std::string> wrong_names(const Checked &found) {
   return said;
 }
 
-/// The names of parts in the candidate's file. Parts that the file lacks have the convention's names.
+/// The names that parts have in the candidate's file. Parts that the file lacks get the names of the convention.
 PartNames users_names(const PartList &parts, const UsersArrays &in_file, const Convention &convention) {
   PartNames names;
   for (const Part &part : parts) {
@@ -132,8 +132,8 @@ PartNames users_names(const PartList &parts, const UsersArrays &in_file, const C
 
 bool in_a_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-/// Replaces the layer's names of gradients in a sentence by the user's. dstate is not replaced, because it names both a
-/// part and an input of the backward pass.
+/// Replaces the layer's names of gradients in a sentence by the user's names. dstate is not replaced, because it names
+/// both a result and an input of the backward pass.
 std::string in_users_words(const std::string &sentence, const PartNames &names) {
   std::string said, word;
   for (size_t i = 0; i <= sentence.size(); ++i) {
@@ -148,8 +148,9 @@ std::string in_users_words(const std::string &sentence, const PartNames &names) 
   return said;
 }
 
-/// The parts of a candidate from which the layer's arrays can be recovered element by element: all except gradients of
-/// converted inputs, and o if there is an output gate, because silu(z) may be 0. Subtracts the skip term.
+/// Converts parts of a candidate back to the layer's arrays, element by element: divides by scale factors and subtracts
+/// the skip term. Two kinds of parts cannot be converted and are left out: gradients of converted inputs, and o if
+/// there is an output gate z, because the factor silu(z) may be 0.
 PartList in_layers_arrays(const PartList &candidate, const CheckCase &layer, const Convention &c,
                           const LayerInputs &inputs) {
   const std::vector<std::string> lost = converted(c);
@@ -263,7 +264,7 @@ std::vector<Noise> UsersReference::noise(Precision precision) const {
     std::vector<PartList> errors;
     for (size_t text = 0; text < inputs_.texts.size(); ++text) {
       errors.push_back(layer_errors[text][size_t(draw)]);
-      // An empty text has no errors: the results give the sizes, and the values are set to 0.
+      // The results of an empty text have no errors. Its parts are copied for their sizes and filled with 0.
       if (!groups_[text].layer) errors.back() = groups_[text].results();
       if (!groups_[text].layer)
         for (Part &part : errors.back()) std::fill(part.values.begin(), part.values.end(), 0.0);
@@ -414,7 +415,7 @@ std::vector<std::string> UsersReference::right_elsewhere(const std::vector<PartL
       if (same_inputs(inputs, own_inputs) && same_parts && !neighbour.convention.texts_joined)
         continue; // the conventions differ only in an array that the file does not have
       const UsersArrays forward = forward_part(in_file);
-      // The reference for joined texts passes no gradient from one text to the next, so only outputs can decide.
+      // If texts are joined, the reference passes the state but no gradient between texts, so only outputs can decide.
       const bool forward_alone = neighbour.convention.texts_joined;
       if (!forward.empty()) {
         const UsersReference outputs(other, inputs, chunk_);

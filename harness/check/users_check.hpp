@@ -1,7 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-// Whether a kernel is right, judged in its user's arrays. If it is wrong, other conventions are tried before the
-// catalogue of mistakes: if the kernel agrees with the definition in another convention, that convention is the
-// explanation.
+// SPDX-License-Identifier: Apache-2.0 Judges whether a user's kernel is right, in the arrays of the user's convention.
+// If the kernel is wrong, other conventions are tried first: one in which it agrees with the definition is the
+// explanation. Only if there is none, the catalogue of mistakes is tried.
 #pragma once
 #include "harness/check/check.hpp"
 #include "harness/check/users_case.hpp"
@@ -9,8 +8,8 @@
 
 namespace recollect {
 
-/// A case, its float64 results in the user's arrays, and the noise of each type. Parts of packed text i are named o[i],
-/// state[i] ...
+/// A case, its float64 results in the user's arrays, and the rounding noise of each type. The parts of packed text i
+/// are named o[i], state[i] ...
 class UsersReference {
 public:
   /// `inputs` are layer_inputs() of the problem.
@@ -29,7 +28,7 @@ private:
     std::string label;
     std::shared_ptr<const CheckCase> problem; // has only the shape for an empty text and for parameters
     std::shared_ptr<Reference> layer;         // the reference in the layer's arrays; null if there are no steps
-    std::shared_ptr<Reference> own;           // in the user's arrays
+    std::shared_ptr<Reference> own;           // the reference in the user's arrays
     const PartList &results() const { return own->results(); }
   };
   std::vector<TextResults> text_results(const std::vector<PartList> &by_text) const;
@@ -48,7 +47,7 @@ private:
   LayerInputs inputs_; // without arrays if plain_: groups_ then has them
   UsersArrays converted_;
   const UsersArrays &user_; // in the layer's order
-  bool plain_;              // the user's arrays are the layer's
+  bool plain_;              // whether the user's arrays are those of the layer, so that nothing is converted
   std::vector<Group> groups_;
   PartList results_;
   mutable std::map<Precision, std::vector<Noise>> noise_;

@@ -10,7 +10,8 @@
 namespace recollect {
 namespace {
 
-constexpr double enough = 0.95; // fraction of bad rows inside a pattern, and of good rows outside
+constexpr double enough =
+    0.95; // a pattern fits if it holds for this fraction of bad rows and fails for this one of good
 
 struct Row {
   size_t head, step;
@@ -46,7 +47,7 @@ std::vector<Row> rows_of(const Part &part, const Judged &judged, const Limits &l
   return rows;
 }
 
-/// The batch entries (or heads) that contain all bad rows; empty if all entries do.
+/// The pattern "only these batch entries (or heads) have bad rows"; empty if all have bad rows, or none.
 std::optional<Pattern> group_pattern(const std::vector<Row> &rows, const char *one, const char *several, size_t groups,
                                      const std::function<size_t(size_t head)> &group) {
   std::set<size_t> found;
@@ -123,7 +124,8 @@ void add_gates(std::vector<Pattern> &all, const std::vector<Row> &rows, const Ch
          }});
 }
 
-/// A range of columns, or of a state's rows, that contains the errors. "" if all are wrong.
+/// Names the range of columns, or of a state's rows, that are bad, such as "channels 16 to 31". "" if all or none are
+/// bad, or if the bad ones are not contiguous.
 std::string band(const std::string &noun, const std::vector<bool> &bad) {
   const auto first = std::find(bad.begin(), bad.end(), true);
   if (first == bad.end()) return "";

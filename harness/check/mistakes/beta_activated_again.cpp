@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sigmoid(beta_t), or softplus(beta_t), of a beta that is the strength already
+// The kernel applies a sigmoid or softplus to beta_t, although beta_t already is the write strength.
 #include "harness/check/remake.hpp"
 #include <cmath>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// beta_t^2 for beta_t
+// The kernel uses beta_t^2 instead of beta_t.
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

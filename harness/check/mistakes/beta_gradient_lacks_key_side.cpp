@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dbeta = dv . v / beta: the effect of beta on the write, without its effect on the erasure
+// The kernel returns dbeta = dv . v / beta: the part that comes through the write of beta v, without the part that
+// comes through the erase.
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

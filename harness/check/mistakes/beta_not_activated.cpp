@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// log(beta / (1 - beta)), the number before the sigmoid, instead of beta
+// The kernel uses log(beta / (1 - beta)), the number before the sigmoid, instead of beta.
 #include "harness/check/remake.hpp"
 #include <cmath>
 

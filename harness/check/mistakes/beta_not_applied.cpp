@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// beta_t = 1
+// The kernel uses beta_t = 1.
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

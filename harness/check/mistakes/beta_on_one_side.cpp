@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// S_t = S (I - k k^T) + beta v k^T, or S (I - beta k k^T) + v k^T: beta in one of its two places
+// The kernel applies beta in one of its two places only: S_t = S_{t-1} (I - k k^T) + beta v k^T, or S_t = S_{t-1} (I -
+// beta k k^T) + v k^T.
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

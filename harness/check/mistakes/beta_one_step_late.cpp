@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// beta_{t-1} for beta_t
+// The kernel uses beta_{t-1} instead of beta_t.
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// k exp(-G_i) is inf where G_i, the sum of log gates since the chunk's start, is below -88
+// G_i is the sum of log gates since the start of the chunk. Where G_i < -88, k exp(-G_i) overflows to infinity.
 #include "harness/check/remake.hpp"
 #include <cmath>
 

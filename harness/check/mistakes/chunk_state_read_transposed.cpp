@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// the queries of a chunk read S^T instead of S, the state at the chunk's start; the states themselves are right
+// S is the state at the start of a chunk. The queries of the chunk read S^T instead of S; the states themselves are
+// right.
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {
 namespace {
 
-/// Adds (S^T - S) x_t to o_t, where x_t is q_t times the decays since the chunk's start.
+/// Adds (S^T - S) x_t to o_t. S is the state at the start of the chunk; x_t is q_t times the decays since then.
 void exchange_inter_chunk_part(Part &o, const CheckCase &problem, int length) {
   const Shape &n = problem.given.shape;
   const size_t T = size_t(n.T), D = size_t(n.Dk), H = n.heads();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// S_t = S_{t-1} + b_t k_t^T: linear attention in place of the delta rule
+// S_t = S_{t-1} + beta_t v_t k_t^T, or the same without beta_t: linear attention instead of the delta rule.
 #include "harness/check/remake.hpp"
 #include "harness/core/registry.hpp"
 

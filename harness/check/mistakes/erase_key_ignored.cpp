@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// k_t in place of the w_t that is given
+// The kernel uses k_t instead of the given w_t.
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

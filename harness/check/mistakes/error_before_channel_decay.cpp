@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lambda is missing in the error: S_t = S_{t-1} diag(lambda) + beta (v - S_{t-1} k) k^T. RWKV-7 has the same state if
-// it erases along k / |k| with strength beta |k|^2 and writes beta v.
+// The error lacks lambda: S_t = S_{t-1} diag(lambda) + beta (v - S_{t-1} k) k^T. The layer rwkv7 computes the same
+// state if it erases along k / |k| with strength beta |k|^2 and writes beta v.
 #include "harness/check/remake.hpp"
 #include "harness/core/registry.hpp"
 

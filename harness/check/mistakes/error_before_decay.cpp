@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// alpha is missing in the error: S_t = alpha S_{t-1} + beta (v - S_{t-1} w) k^T. The correct rule has the same state if
-// beta / alpha replaces beta and alpha v replaces v. w is the erase key; in the gated delta rule w = k.
+// The error lacks alpha: S_t = alpha S_{t-1} + beta (v - S_{t-1} w) k^T. The correct rule computes the same state with
+// beta / alpha instead of beta and alpha v instead of v. w is the erase key; in the gated delta rule w = k.
 #include "harness/check/remake.hpp"
 #include <algorithm>
 
 namespace recollect::mistakes {
 namespace {
 
-constexpr double least = 1e-30; // the least alpha, because the rule divides by alpha
+constexpr double least = 1e-30; // smaller alphas are raised to this, because beta is divided by alpha
 
 } // namespace
 

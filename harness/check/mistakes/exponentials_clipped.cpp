@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// exp(G_i) exp(-G_j) with both factors in float32: the first is 0 below exp(-103), the second is clipped at exp(88); G
-// is the sum of log gates since the chunk's start
+// G is the sum of log gates since the start of the chunk. The kernel computes exp(G_i - G_j) as exp(G_i) exp(-G_j) with
+// both factors in float32: the first factor is 0 below exp(-103), the second is clipped at exp(88).
 #include "harness/check/remake.hpp"
 #include <algorithm>
 #include <cmath>
@@ -8,8 +8,8 @@
 namespace recollect::mistakes {
 namespace {
 
-/// Outputs of one chunk: pairs within the chunk with clipped keys and queries, plus the read of the state at the
-/// chunk's start.
+/// Outputs of all steps. An output is the sum of two parts: reads of pairs within the chunk, with clipped queries and
+/// keys, and the read of the state at the start of the chunk.
 Numbers clipped_outputs(const CheckCase &problem, int length) {
   const Shape &n = problem.given.shape;
   const size_t T = size_t(n.T), D = size_t(n.Dk);

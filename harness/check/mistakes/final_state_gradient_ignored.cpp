@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dstate = 0 where the backward pass starts
+// The backward pass starts from a zero gradient of the final state instead of the given dstate.
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dstate^T for dstate
+// The backward pass starts from dstate^T instead of dstate.
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// masked scores are -5e4 in place of -inf
+// Masked scores are -5e4 instead of -inf.
 #include "harness/check/remake.hpp"
 #include <algorithm>
 #include <cmath>

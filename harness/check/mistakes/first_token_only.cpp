@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// a call with T tokens takes the code path for a single token: S_t = S_1 for all t
+// A call with T tokens takes the code path for a single token: S_t = S_1 for all t.
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

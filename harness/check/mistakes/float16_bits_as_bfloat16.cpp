@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// the 16 bits of a float16 number, which has 5 bits of exponent, are read as bfloat16, which has 8
+// The 16 bits of a float16 number (5 bits of exponent) are read as a bfloat16 number (8 bits of exponent).
 #include "harness/check/remake.hpp"
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// alpha_t^2 for alpha_t
+// The kernel uses alpha_t^2 instead of alpha_t.
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

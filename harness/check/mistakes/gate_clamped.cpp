@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// log alpha_t is clamped to at least -5, although gates may be smaller
+// The kernel clamps log alpha_t to at least -5 (or -1), although gates may be smaller.
 #include "harness/check/remake.hpp"
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// the factor alpha in dL/d log alpha = alpha dL/dalpha is missing, or is applied although dL/dalpha is asked for
+// dL/d log alpha = alpha dL/dalpha. The kernel omits the factor alpha, or applies it although dL/dalpha is asked for.
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dalpha_{t-1} or dalpha_{t+1} for dalpha_t
+// The kernel returns dalpha_{t-1} or dalpha_{t+1} in the place of dalpha_t.
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// a gate's gradient with respect to its logarithm is a sum over later steps, which restarts in every chunk
+// The gradient with respect to the logarithm of a gate is a sum over later steps. The kernel restarts the sum in every
+// chunk.
 #include "harness/check/remake.hpp"
 #include <algorithm>
 
 namespace recollect::mistakes {
 namespace {
 
-/// alpha_t dalpha_t is a sum over step t and all later steps. Subtracts the terms from the next chunk on.
+/// alpha_t dalpha_t is a sum over step t and all later steps. Subtracts the terms of all steps after the chunk of t.
 void cut(Part &part, const Numbers &gate, size_t length, bool logs) {
   const size_t width = part.columns, T = part.rows;
   for (size_t lane = 0; lane < part.heads * width; ++lane)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lambda of channel 0 for every channel
+// The kernel uses the lambda of channel 0 for every channel.
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gates of head 0 for every head of the text
+// Every head of a text uses the gates of head 0.
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

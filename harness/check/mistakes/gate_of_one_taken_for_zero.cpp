@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// exp(x) computed as (x < 0 ? exp(x) : 0): log 1 = 0 gives 0
+// The kernel computes exp(x) as (x < 0 ? exp(x) : 0). A gate of 1 has x = log 1 = 0 and becomes 0.
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// the logarithm of a gate of 0, -inf, is replaced by 0, so that nothing is erased
+// A gate of 0 has the logarithm -inf. The kernel replaces it by 0, so the gate becomes 1 and nothing decays.
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

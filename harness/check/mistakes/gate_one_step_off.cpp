@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// alpha_{t-1} or alpha_{t+1} for alpha_t
+// The kernel uses alpha_{t-1} or alpha_{t+1} instead of alpha_t.
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// exp(alpha_t) in place of alpha_t: the factor is passed where the kernel expects a logarithm
+// The kernel expects the logarithm of the gate but gets the factor alpha_t, so it applies exp(alpha_t).
 #include "harness/check/remake.hpp"
 #include <cmath>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// every batch entry gets dx of the same entry, as if x were shared by the batch and the sum over it were forgotten
+// dx of one batch entry is returned for every entry, as if the batch shared x and the sum over the batch were
+// forgotten.
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

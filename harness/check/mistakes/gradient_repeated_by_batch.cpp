@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// B dx for dx: the gradient is added once for every batch entry
+// The gradient is added once for every batch entry: B dx instead of dx.
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dx sqrt(Dk) or dx / sqrt(Dk)
+// The kernel returns dx sqrt(Dk) or dx / sqrt(Dk) instead of dx.
 #include "harness/check/remake.hpp"
 #include <cmath>
 

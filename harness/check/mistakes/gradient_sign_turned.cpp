@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// -dx for dx
+// The kernel returns -dx instead of dx.
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

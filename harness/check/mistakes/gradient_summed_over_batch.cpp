@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sum over b of dx_b for every dx_b
+// The kernel returns the sum of dx_b over all batch entries b, instead of dx_b for each b.
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rows of dx in the last partial chunk, or only the last row, are zero or never written
+// Rows of dx in the last partial chunk, or only the last row, are zero or never written.
 #include "harness/check/remake.hpp"
 #include <cmath>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 0 for dx
+// The kernel returns 0 instead of dx.
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dq returned as dk, dk as dq; or dk and dv
+// The kernel returns dq as dk and dk as dq, or exchanges another pair of gradients.
 #include "harness/check/remake.hpp"
 #include <utility>
 

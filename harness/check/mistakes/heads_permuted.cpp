@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// the outputs of head h written where head h + 1 belongs, or heads in reverse
+// The kernel writes the outputs of head h where those of head h + 1 or h - 1 belong, or writes the heads in reverse
+// order.
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

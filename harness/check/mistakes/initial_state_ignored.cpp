@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// S_0 = 0
+// The kernel starts from S_0 = 0.
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// every batch entry starts from the states of entry 0
+// Every batch entry starts from the states of entry 0.
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

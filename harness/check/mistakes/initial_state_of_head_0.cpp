@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// every head starts from the state of head 0
+// Every head starts from the state of head 0.
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

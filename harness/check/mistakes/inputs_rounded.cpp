@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// arrays are rounded to a narrower type than the kernel claims
+// The kernel rounds its inputs to a narrower type than it claims.
 #include "harness/check/precision.hpp"
 #include "harness/check/remake.hpp"
 

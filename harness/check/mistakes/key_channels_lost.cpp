@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// k_j = 0, or q_j = 0, for all channels j from some channel on, such as 64
+// From some channel j on (such as 64), the kernel uses k_j = 0 and q_j = 0.
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dk and dv have exp(G_i + G_j) in place of exp(G_i - G_j): G_j, the key's sum of log gates, has the wrong sign
+// dk and dv contain exp(G_i + G_j) instead of exp(G_i - G_j): G_j, the sum of log gates up to the key, has the wrong
+// sign.
 #include "harness/check/remake.hpp"
 #include <cmath>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dk is the gradient through the write alone, although the layer also erases along the key
+// dk contains only the gradient through the write, although the layer also erases along the key.
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

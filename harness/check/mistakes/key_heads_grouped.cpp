@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// k and v of head h / 2, or of h mod H / 2, as though two heads shared them
+// Head h uses k and v of head h / 2, or of head h mod H/2, as if two heads shared keys and values.
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// k_t v_t^T for v_t k_t^T: the state of additive rules is transposed
+// The kernel writes k_t v_t^T instead of v_t k_t^T. In additive rules this transposes the state.
 #include "harness/check/remake.hpp"
 #include <utility>
 

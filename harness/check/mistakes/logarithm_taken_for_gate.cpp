@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// log(alpha_t) in place of alpha_t: the logarithm is passed where the kernel expects the factor
+// The kernel expects the factor alpha_t but gets log(alpha_t), and applies it as the factor.
 #include "harness/check/remake.hpp"
 #include <cmath>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// o_t = S_{t+1} q_t
+// o_t = S_{t+1} q_t (or S_{t+2} q_t) instead of S_t q_t.
 #include "harness/check/remake.hpp"
 #include <algorithm>
 

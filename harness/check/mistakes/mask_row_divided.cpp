@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// o_t = S_{t/r} q_t: the kernel divides the query's row number by r, as if the rows held the queries of r heads in turn
+// o_t = S_{t/r} q_t: the kernel divides the row number of the query by r, as if every r consecutive rows held the
+// queries of r heads at one step.
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

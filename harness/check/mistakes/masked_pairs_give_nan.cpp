@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// exp(G_i - G_j) of a masked pair, j > i, is inf, and its gradient 0 inf = NaN
+// For a masked pair, j > i, exp(G_i - G_j) is inf, and its gradient is 0 * inf = NaN. G is the sum of log gates since
+// the start of the chunk.
 #include "harness/check/remake.hpp"
 #include <cmath>
 
@@ -24,7 +25,7 @@ Mistake masked_pairs_give_nan() {
              return changed(right, {"dq", "dk", "dbeta", "dalpha", "dlambda"}, [&](Part &part) {
                for (size_t head = 0; head < part.heads; ++head)
                  for (const Steps &steps : chunks(int(T), length)) {
-                   double sum = 0; // no difference of two sums contains the first gate of a chunk
+                   double sum = 0; // without the first gate of the chunk, which cancels in every G_i - G_j
                    for (size_t t = size_t(steps.begin) + 1; t < size_t(steps.end); ++t) sum += rates[head * T + t];
                    if (sum > 88)
                      std::fill(row_of(part, head, size_t(steps.begin)),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// S_t = alpha_t (S_{t-1} + b_t k_t^T) for alpha_t S_{t-1} + b_t k_t^T
+// S_t = alpha_t (S_{t-1} + v_t k_t^T) instead of alpha_t S_{t-1} + v_t k_t^T.
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// do_T alone, zeros before
+// The backward pass uses do_T, and 0 instead of do_t for t < T.
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// do [B,H,T,D] is read as if its layout were [B,T,H,D]
+// The kernel reads do [B,H,T,D] as if its layout were [B,T,H,D].
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// steps that pad the last chunk decay the final state: their gates equal the last step's gates, or are 0
+// The last chunk is padded with steps whose gates equal the gates of the last step. They decay the final state.
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// zero keys that pad the last tile count in the normaliser: their scores are 0, not -inf
+// Zero keys that pad the last tile count in the normaliser, because their scores are 0 instead of -inf.
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

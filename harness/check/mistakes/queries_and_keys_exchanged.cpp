@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// q_t and k_t in each other's place
+// The kernel uses q_t as the key and k_t as the query.
 #include "harness/check/remake.hpp"
 #include <utility>
 

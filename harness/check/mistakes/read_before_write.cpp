@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// o_t = S_{t-1} q_t
+// o_t = S_{t-1} q_t instead of S_t q_t.
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {
@@ -12,7 +12,7 @@ Mistake read_before_write() {
     return {{"the read comes before the write: o_t sees steps before t only",
              [&] {
                return changed(right, {"o"}, [&](Part &o) {
-                 CheckCase before = padded(problem, 1, 0); // a zero step, after which the initial state is read
+                 CheckCase before = padded(problem, 1, 0); // adds a zero step in front, so that o_1 can read S_0
                  o.values = read_at(before, [](int t) { return t - 1; });
                  const Shape &n = problem.given.shape;
                  const size_t row = size_t(n.Dv), rows = size_t(n.T) * row;

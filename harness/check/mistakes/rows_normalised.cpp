@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// x / |x|, or x / sqrt(|x|^2 + eps), for rows of x that the layer takes as they are
+// The kernel divides the rows x of an input by |x| or by sqrt(|x|^2 + eps), although the layer takes them as they are.
 #include "harness/check/remake.hpp"
 #include <cmath>
 

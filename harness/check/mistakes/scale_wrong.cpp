@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// q sqrt(Dk), q / sqrt(Dk): the factor of the scores is missing, or applied twice
+// The scale of the scores is missing (q sqrt(Dk) instead of q), applied twice (q / sqrt(Dk)), or computed from another
+// width.
 #include "harness/check/remake.hpp"
 #include <cmath>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// online softmax: when the running max grows, the sum of values, or the normaliser, is not multiplied by exp(m_old -
-// m_new)
+// Online softmax: when the running maximum m grows, the kernel does not multiply the sum of values, or the normaliser,
+// by exp(m_old - m_new).
 #include "harness/check/remake.hpp"
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,8 @@
 namespace recollect::mistakes {
 namespace {
 
-/// One row of o, from keys 0 ... t in tiles. `values` and `norm` say which of the two sums are rescaled.
+/// Computes row t of o from keys 0 ... t, tile by tile. `values` and `norm` say whether the sum of values and the
+/// normaliser are rescaled.
 void attend(const double *q, const double *k, const double *v, int t, const Shape &n, double scale, int tile,
             bool values, bool norm, double *o) {
   double largest = -HUGE_VAL, sum = 0;

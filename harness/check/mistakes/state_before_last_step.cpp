@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// S_{T-1} returned as the final state
+// The kernel returns S_{T-1} as the final state.
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

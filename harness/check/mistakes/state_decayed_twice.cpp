@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// alpha_T S_T, or gates of the whole last chunk times S_T, for S_T
+// The kernel returns S_T after one more decay: by alpha_T, or by all gates of the last chunk.
 #include "harness/check/remake.hpp"
 #include <cmath>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dS = 0 at the end of every chunk but the last
+// dS = 0 at the end of every chunk but the last.
 #include "harness/check/remake.hpp"
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// the gradient of the final state returned as the gradient of the initial state
+// The gradient of the final state is returned as the gradient of the initial state.
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dS of the next chunk instead of this chunk's
+// A chunk uses the gradient of the state, dS, that belongs to the next chunk.
 #include "harness/check/remake.hpp"
 #include <utility>
 

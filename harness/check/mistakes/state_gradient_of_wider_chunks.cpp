@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// a backward pass in chunks of 2 C after a forward pass in chunks of C: dS at every second chunk boundary is missing
+// The backward pass uses chunks of 2 C steps, the forward pass chunks of C steps: dS is missing at every second chunk
+// boundary.
 #include "harness/check/remake.hpp"
 #include <algorithm>
 

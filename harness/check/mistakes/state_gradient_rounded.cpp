@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dS kept in bfloat16 or float16 between chunks
+// The kernel keeps dS in bfloat16 or float16 between chunks.
 #include "harness/check/precision.hpp"
 #include "harness/check/remake.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dS_0^T for dS_0
+// The kernel returns dS_0^T instead of dS_0.
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// S^T at the start of every chunk but the first
+// Every chunk but the first starts from S^T instead of S.
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// S = 0 at the start of every chunk
+// Every chunk starts from S = 0.
 #include "harness/check/remake.hpp"
 #include "harness/numerics/inputs.hpp"
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// the initial state returned as the final one: the update went into a copy
+// The initial state is returned as the final state: the update went into a copy.
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

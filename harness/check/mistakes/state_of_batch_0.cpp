@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// every batch entry returns the final states of entry 0, or every head returns the final state of head 0
+// Every batch entry returns the final states of entry 0, or every head returns the final state of head 0.
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

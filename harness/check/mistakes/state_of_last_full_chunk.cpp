@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// the state after floor(T / C) C steps returned as the final one
+// The state after the last full chunk of C steps, S at step floor(T / C) C, is returned as the final state.
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

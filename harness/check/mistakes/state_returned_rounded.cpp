@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// the state stored through a 16-bit type into a buffer of float32
+// The final state is rounded to a 16-bit type before it is stored in a float32 buffer.
 #include "harness/check/precision.hpp"
 #include "harness/check/remake.hpp"
 

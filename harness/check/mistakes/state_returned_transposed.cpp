@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// S_T^T for S_T
+// The kernel returns S_T^T instead of S_T.
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

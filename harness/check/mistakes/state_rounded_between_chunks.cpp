@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// the state kept in a 16-bit type between chunks, or steps
+// The kernel keeps the state in a 16-bit type between chunks, or between steps.
 #include "harness/check/precision.hpp"
 #include "harness/check/remake.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// one array [B,H,T,D] is read as if its layout were [B,T,H,D]
+// The kernel reads one array [B,H,T,D] as if its layout were [B,T,H,D].
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {
@@ -17,7 +17,7 @@ Mistake strides_assumed() {
       if (gives(problem, tensor))
         all.push_back(gathered(
             problem, {name_of(tensor)}, std::string(name_of(tensor)) + " alone is read as [B,T,H,D]", [=](Place p) {
-              const long at = p.row * H + p.head % H; // position of step t of head h in [B,T,H], read as [B,H,T]
+              const long at = p.row * H + p.head % H; // index of (step, head) in [T,H], which the kernel finds in [H,T]
               return Place{p.head / H * H + at / T, at % T, p.column};
             }));
     return all;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rows of the last partial chunk, or only the last row, are zero or never written
+// Rows of o in the last partial chunk, or only the last row, are zero or never written.
 #include "harness/check/remake.hpp"
 #include <cmath>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rows past T load a log gate of 0: where the last chunk's log gates sum to less than -88, exp(0 - G_j) is inf, and inf
-// * 0 is NaN
+// Rows past T load a log gate of 0. Where the log gates of the last chunk sum to G_j < -88, exp(0 - G_j) is inf, and
+// inf * 0 is NaN.
 #include "harness/check/remake.hpp"
 #include <cmath>
 

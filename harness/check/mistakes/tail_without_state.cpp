@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// the last partial chunk starts from S = 0, every full one from the state before it
+// The last partial chunk starts from S = 0, every full chunk from the state before it.
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// every array [B,H,T,D] taken for [B,T,H,D], the outputs written likewise
+// The kernel reads every array [B,H,T,D] as [B,T,H,D] and writes the outputs in this layout, or only writes them in it.
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

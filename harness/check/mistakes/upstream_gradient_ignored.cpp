@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// do = 1, or do = 0, for the do that is given
+// The kernel uses do = 1 or do = 0 instead of the given do.
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// o_i and row i of the state are 0 for all channels i from some channel on, such as 64
+// From some channel i on (such as 64), o_i and row i of the state are 0.
 #include "harness/check/remake.hpp"
 #include <cmath>
 

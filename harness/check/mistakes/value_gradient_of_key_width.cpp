@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// columns of dv from Dk on are lost: the tile was sized by Dk
+// Columns of dv from Dk on are 0, because the tile has Dk columns. Where Dk > Dv: columns of dq and dk from Dv on.
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {

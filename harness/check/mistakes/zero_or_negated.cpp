@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// o = 0, or -o; likewise the state
+// o = 0 or -o instead of o, and likewise the state.
 #include "harness/check/remake.hpp"
 
 namespace recollect::mistakes {
