@@ -18,7 +18,8 @@ std::vector<double> numbers_of(const std::string &bytes) {
   return numbers;
 }
 
-/// Combines the maps of all ranks. Returns the state before this rank's steps: `heads` states of n rows and m columns.
+/// Combines the maps of the state of all earlier ranks. Returns the state at the start of this rank's steps: `heads`
+/// matrices of n rows and m columns.
 Rows exchanged(const Rows &map, size_t heads, int n, int m) {
   return ranks::combined_before(
       map, [=](const Rows &earlier, const Rows &later) { return through(earlier, later, heads, n, m); });
@@ -36,7 +37,7 @@ Job scanned(const Variant &variant, const Sequence &own, const Run &run) {
     segment->launch();
     const size_t B = size_t(n) * size_t(m), A = size_t(m) * size_t(m);
     const Rows end = segment->end(),
-               map = first ? widened_rows(end, B, A) : end; // A = 0: the end of rank 0 depends on no earlier state
+               map = first ? widened_rows(end, B, A) : end; // rank 0: A is 0, because no state comes before it
     const Rows before = exchanged(map, heads, n, m);
     if (!first) segment->respond(narrowed_rows(before, B, A));
   };
@@ -118,7 +119,7 @@ double exchange_seconds(const Variant &variant, const Shape &shape, const Params
   if (ranks::size() == 1) return 0;
   const StateShape state = variant.state_shape(shape, params);
   const int n = state.rows, m = state.columns;
-  // All elements of [B; A] are 1/m, so that products of maps do not overflow.
+  // All elements of the map [B; A] (segment.hpp) are 1/m, so that products of maps do not overflow.
   const Rows map(shape.heads() * size_t(n + m) * size_t(m), 1.0 / m);
   std::vector<double> seconds;
   for (int i = 0; i < 5; ++i)

@@ -10,7 +10,7 @@ namespace {
 
 template <class Real, class Stored> struct Prepared {
   BackwardCall<Real, Stored> back;
-  Array<Real> start; // gradient of the final state, from which the pass starts
+  Array<Real> start; // gradient of the final state, from which the backward pass starts
 };
 
 template <class Number> void spoil(const Array<Number> &array) { fill(array, Number(std::nan(""))); }
@@ -20,21 +20,21 @@ bool all_finite(const std::vector<double> &values) {
   return first_in_pieces(values.size(), bad, cost_of_copies) == values.size();
 }
 
-/// The inputs that the layer takes. Their gradients are always computed, even if the caller does not ask for them.
+/// The inputs that the layer takes. A backward pass computes the gradients of all of them, even of those not given.
 std::vector<Tensor> taken(const Variant &variant) {
   std::vector<Tensor> all{Tensor::q, Tensor::k, Tensor::v};
   for (const Input &input : variant.inputs) all.push_back(input.tensor());
   return all;
 }
 
-/// Whether the key is used in place of this tensor, so that the tensor's gradient is added to the key's.
+/// Whether `tensor` is not given and the layer uses the key in its place. Its gradient is then added to the key's.
 bool is_the_key(const Variant &variant, const Sequence &s, Tensor tensor) {
   return s[tensor].empty() && facts_of(tensor).neutral == TensorFacts::the_key &&
          std::all_of(variant.inputs.begin(), variant.inputs.end(),
                      [&](const Input &input) { return input.tensor() != tensor || input.absent.empty(); });
 }
 
-/// Fills results with NaN, so that an unwritten gradient is detected.
+/// Fills the arrays of results with NaN, so that a gradient that the kernel does not write is detected.
 template <class Real, class Stored> void spoil_results(const Variant &variant, BackwardCall<Real, Stored> &back) {
   for (Tensor tensor : taken(variant)) back.d.with(tensor, [](const auto &array) { spoil(array); });
   spoil(back.call.o);
@@ -99,7 +99,7 @@ BackwardJob job_of(const Variant &variant, const Sequence &s, const std::shared_
   return job;
 }
 
-/// Runs the form's 16-bit backward kernel, or its float32 kernel on converted arrays.
+/// Prepares the form's 16-bit backward kernel or, if it has none, its float32 kernel on converted arrays.
 template <class Stored>
 BackwardJob prepare_stored(const Variant &variant, const Sequence &s, const Run &run, const OutputWeights &weights,
                            const Packing &packing, const Vjp &vjp) {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of a layer by a form's own backward pass (Form::vjp), in the type of the run and on the device.
-// gradient.hpp defines the gradients; tests compare every backward pass with gradient().
+// Gradients of a layer by the backward pass (Form::vjp) of one of its forms, on the device and in the type of the run.
+// gradient.hpp says what the gradients are; tests compare every backward pass with gradient().
 #pragma once
 #include "harness/call/gradient.hpp"
 
 namespace recollect {
 
-/// Name of the form whose backward pass the layer uses: the fast form's, or the definition's if only it has one.
+/// Name of the form whose backward pass the layer uses: the fast form, or the recurrent form if only that one has a
+/// backward pass.
 std::string backward_form(const Variant &variant);
 
 /// Like gradient(), but computed in run.real by the form's backward pass. Usage error if the form has no backward pass.
@@ -24,7 +25,7 @@ struct BackwardJob {
 };
 BackwardJob prepare_backward(const Variant &variant, const Sequence &sequence, const Run &run,
                              const OutputWeights &weights);
-/// Like prepare_unchecked() of the forward pass.
+/// Like prepare_backward(), but without checks, as prepare_unchecked() for a forward pass.
 BackwardJob prepare_backward_unchecked(const Variant &variant, const Sequence &sequence, const Run &run,
                                        const OutputWeights &weights, const Packing &packing);
 /// Whether all gradients are finite.

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Passes on 16-bit arrays by kernels that only support float32: on the device, arrays are converted before the pass and
-// results are rounded after it. Both count as part of the pass's time. Gates and states are float32 in any case, and
-// are not copied.
+// Passes on 16-bit arrays by kernels that only support float32. Arrays are converted on the device before the kernel
+// runs, and results are rounded after it; the time of a pass includes both. Gates and states are not copied, because
+// they are float32 in any case.
 #pragma once
 #include "harness/device/device.hpp"
 #include "harness/device/each_index.hpp"
 
 namespace recollect {
 
-/// A call with the same sizes, settings, gates and state. q, k, v, w and o are new float32 arrays, uninitialised.
+/// A call with the sizes, settings, gates and state of `call`. Its q, k, v, w and o are new float32 arrays, which are
+/// not initialised.
 template <class Stored> Call<float> widened(const Call<float, Stored> &call) {
   Call<float> wide;
   static_cast<CallSettings &>(wide) = call;
@@ -21,13 +22,13 @@ template <class Stored> Call<float> widened(const Call<float, Stored> &call) {
   return wide;
 }
 
-/// Copies q, k, v and w of `from` to `to`, and converts them to its type.
+/// Copies q, k, v and w of `from` to `to` and converts them to the type of `to`.
 template <class To, class From> void convert_inputs(const Call<float, To> &to, const Call<float, From> &from) {
   convert(to.q, from.q), convert(to.k, from.k), convert(to.v, from.v), convert(to.w, from.w);
 }
 
-/// Runs the float32 kernel for a call in 16 bits. `wide` is widened() of that call. The caller fills o of both calls
-/// with NaN before a pass.
+/// A function that runs the float32 kernel for a call in 16 bits. `wide` is widened() of this call. The caller fills o
+/// of both calls with NaN before a pass.
 template <class Stored>
 std::function<void(const Call<float, Stored> &)> converting(const std::shared_ptr<Call<float>> &wide,
                                                             const std::function<void(const Call<float> &)> &kernel) {
@@ -39,7 +40,7 @@ std::function<void(const Call<float, Stored> &)> converting(const std::shared_pt
   };
 }
 
-/// Like above, for a backward pass.
+/// The same for a backward pass.
 template <class Stored>
 std::function<void(const BackwardCall<float, Stored> &)>
 converting(const std::shared_ptr<BackwardCall<float>> &wide,

@@ -27,7 +27,8 @@ template <class Term> double sum_over(size_t n, const Term &term) {
   return std::accumulate(sums.begin(), sums.end(), 0.0);
 }
 
-/// The sum of term(x) over all elements of o and of the state. x[n] is the element in outputs[n] times its weight.
+/// The sum of term(x) over all elements of o and of the state. For each element, x[n] is its value in outputs[n] times
+/// its weight.
 template <class Term>
 double weighed_sum(const std::vector<Output> &outputs, const OutputWeights &weights, const Term &term) {
   const auto over = [&](Numbers Output::*numbers, const Numbers &factors) {
@@ -43,10 +44,11 @@ double weighed_sum(const std::vector<Output> &outputs, const OutputWeights &weig
 /// The derivative with respect to one tensor along one direction, from differences at step sizes h and 2 h.
 struct Along {
   Slope slope;
-  bool smooth; // no kink (max, ReLU, |x|) lies within 2 h of any number; at a kink, differences are not derivatives
+  bool smooth; // whether no kink (max, ReLU, |x|) lies within 2 h; across a kink, differences are not derivatives
 };
 
-/// `moved` is a copy of s whose `tensor` this function overwrites, so that a long sequence is copied only once.
+/// Compares the claimed gradient of `tensor` with differences along `direction`. `moved` is a copy of s; this function
+/// overwrites its `tensor`, so that a long sequence need not be copied for each call.
 Along along(const Variant &variant, const Sequence &s, Sequence &moved, const Params &params,
             const OutputWeights &weights, Tensor tensor, const Numbers &claimed, const Numbers &direction, double h) {
   const auto at = [&](double step) {
@@ -65,12 +67,12 @@ Along along(const Variant &variant, const Sequence &s, Sequence &moved, const Pa
   slope.size = sum_over(claimed.size(), [&](size_t i) { return std::fabs(claimed[i] * direction[i]); });
   std::vector<Output> outputs{at(h), at(-h)};
   const auto sum = [&](const auto &term) { return weighed_sum(outputs, weights, term); };
-  // Differences are taken before the sum, because the difference of two sums has the rounding error of their largest
-  // term.
+  // Each term is a difference. The difference of two sums would have the rounding error of the largest term of the
+  // sums.
   slope.measured = sum([&](const double *x) { return (x[0] - x[1]) / (2 * h); });
   slope.rounding = sum([&](const double *x) { return epsilon_of(Real::f64) / (2 * h) * std::fabs(x[0]); });
   if (slope.right())
-    return {slope, true}; // second-order differences suffice, and more passes of the definition would be slow
+    return {slope, true}; // second-order differences suffice; two more passes of the definition would take time
   outputs.push_back(at(2 * h)), outputs.push_back(at(-2 * h));
   const auto near = [](const double *x) { return x[0] - x[1]; };
   const auto far = [](const double *x) { return x[2] - x[3]; };
@@ -88,9 +90,9 @@ Numbers direction_of(Tensor tensor, const Sequence &s, std::uint64_t seed) {
   in_pieces(
       direction.size(),
       [&](size_t i, size_t end) {
-        for (; i < end; ++i) { // zeros stay 0: layers may have kinks there (|k|, ReLU, beta >= 0)
+        for (; i < end; ++i) { // a number that is 0 does not move: layers may have kinks at 0 (|k|, ReLU, beta >= 0)
           const double x = s[tensor][i];
-          direction[i] *= facts_of(tensor).decay ? x * (1 - x) : std::fabs(x); // stays within [0,1]
+          direction[i] *= facts_of(tensor).decay ? x * (1 - x) : std::fabs(x); // decays stay within [0,1]
         }
       },
       cost_of_copies);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares a form with the definition: the difference, and the bound that rounding allows.
+// Compares a form with the definition: measures their difference, and computes the largest difference that rounding
+// allows.
 #pragma once
 #include "harness/call/conditioning.hpp"
 
@@ -7,11 +8,11 @@ namespace recollect {
 
 struct Equivalence {
   double deviation = 0;                             // Deviation::largest() (conditioning.hpp)
-  double bound = 0;                                 // (T + Dk + C) eps kappa (conditioning.hpp)
+  double bound = 0;                                 // (T + Dk + chunk) eps kappa (conditioning.hpp)
   bool holds() const { return deviation <= bound; } // false for NaN
 };
 
-/// Output of the float64 recurrent form, and its sensitivity to its inputs.
+/// Output of the recurrent form in float64, and input_condition() of the sequence.
 struct Definition {
   Output output;
   double condition;

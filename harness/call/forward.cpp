@@ -41,7 +41,7 @@ Job prepare_typed(const Variant &variant, const Sequence &s, const Run &run, con
   return job_of(call, upload<Real>("initial state", initial_states(variant, s, params, packing)), kernel);
 }
 
-/// Runs the form's own kernel for arrays of 16 bits, or its float32 kernel on converted arrays.
+/// Prepares the form's kernel for arrays of 16 bits or, if it has none, its float32 kernel on converted arrays.
 template <class Stored>
 Job prepare_stored(const Variant &variant, const Sequence &s, const Run &run, const Params &params,
                    const Packing &packing, const Form &form) {
@@ -57,8 +57,8 @@ Job prepare_stored(const Variant &variant, const Sequence &s, const Run &run, co
   return job;
 }
 
-/// Bytes of the inputs, outputs and states of one pass. `wide` is the bytes per number of gates and states, `stored` of
-/// all other arrays.
+/// Bytes of the inputs, outputs and states of one pass. A number takes `wide` bytes in gates and states, and `stored`
+/// bytes in all other arrays.
 std::uint64_t bytes_of_pass(const Variant &variant, const Shape &n, const Params &params, unsigned stored,
                             unsigned wide) {
   const std::uint64_t steps = saturating_product(n.heads(), std::uint64_t(n.T));

@@ -23,8 +23,7 @@ double silu_slope(double z) {
   return s * (1 + z * (1 - s));
 }
 
-/// A user's gate array [B,h,T,width], with the parameters of its gate (A or A_log, and dt_bias) where the gate has
-/// them.
+/// A user's gate array [B,h,T,width], with the parameters A or A_log and dt_bias if its kind of gate has parameters.
 struct GateMap {
   Gate gate;
   const UsersArray &array, *A = nullptr, *bias = nullptr;
@@ -53,7 +52,8 @@ struct GateMap {
   }
 };
 
-/// Calls told(i, j) for every element i of o at a step of a text; j is the index of its head and channel in [H,Dv].
+/// Calls told(i, j) for every element of o [B,H,T,Dv] at a step of some text. i is the index of the element in o; j is
+/// the index of its head and channel in [H,Dv].
 template <class Told> void each_output(const LayerInputs &inputs, const Told &told) {
   const Shape &n = inputs.all.shape;
   const size_t T = size_t(n.T), H = size_t(n.H), Dv = size_t(n.Dv);

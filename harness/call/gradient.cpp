@@ -16,7 +16,7 @@ public:
   ~Recording() { Tape::current() = nullptr; }
 };
 
-/// The inputs that are present. These are differentiated.
+/// The inputs that are present. Gradients are computed for these.
 std::vector<Tensor> given_tensors(const Variant &variant, const Sequence &s) {
   std::vector<Tensor> given{Tensor::q, Tensor::k, Tensor::v};
   for (const Input &input : variant.inputs)
@@ -24,7 +24,7 @@ std::vector<Tensor> given_tensors(const Variant &variant, const Sequence &s) {
   return given;
 }
 
-/// Consecutive numbers on the tape.
+/// The numbers of one array on the tape, which are consecutive.
 struct Recorded {
   size_t begin = 0, count = 0;
   void fill(const Array<Taped> &array, const Numbers &values, const Tape &tape) {
@@ -41,7 +41,8 @@ void weigh(const Array<Taped> &array, const Numbers &weights, Numbers &adjoint) 
     if (const auto index = array(i).index; index != Tape::constant) adjoint[size_t(index)] += weights[i];
 }
 
-/// Differentiates one segment of steps, where s.state is the state at its start. False if the tape is too short.
+/// Differentiates one segment of steps. s.state is the state at the start of the segment. Returns false if the tape is
+/// too short.
 bool go_back(const Variant &variant, const Sequence &s, const Params &params, const OutputWeights &weights,
              size_t capacity, Sequence &result) {
   Tape tape(capacity);
@@ -86,10 +87,10 @@ Sequence some_of_the_heads(const Sequence &s, size_t first, int heads, size_t st
   return some;
 }
 
-constexpr size_t bytes_a_step = 40; // bytes of tape and adjoint per recorded operation
+constexpr size_t bytes_a_step = 40; // bytes that tape and adjoint take per recorded operation
 
-/// The gradient of one head (or of all heads of a batch element, if the layer joins them), in segments of about 4e6
-/// operations. A layer without a state has one segment.
+/// Computes the gradient of one head, or of all heads of a batch element if the layer joins heads. Works in segments of
+/// about 4e6 operations; a layer without a state has one segment.
 class HeadGradient {
 public:
   HeadGradient(const Variant &variant, const Params &params, Sequence s, OutputWeights weights)
@@ -131,7 +132,7 @@ private:
                                      s_.shape.heads() * size_t(end - begin) * size_t(s_.shape.Dv)),
                                 weights_.state};
     Sequence found;
-    // Reserves twice the estimate, not more: freeing untouched memory takes seconds under AddressSanitizer.
+    // Reserves only twice the estimate, because AddressSanitizer takes seconds to free memory, even if it is untouched.
     const double counted = 2 * operations() * double(s_.shape.heads()) * (end - begin);
     const size_t enough = size_t(std::clamp(counted, double(1 << 20), double(1 << 24)));
     for (size_t capacity = std::min(most, enough);; capacity = std::min(most, 4 * capacity)) {

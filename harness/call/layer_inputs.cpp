@@ -19,11 +19,11 @@ bool has_scale(const Variant &variant) {
                      [](const ParamSpec &spec) { return spec.name == "scale"; });
 }
 
-/// The factor on q: 1 if the layer has a scale parameter, which then holds the convention's scale.
+/// The factor by which q is multiplied: the convention's scale, or 1 if the layer takes this scale as a parameter.
 double q_factor(const Params &params, const Convention &c, int Dk) { return params.has("scale") ? 1 : c.scale.of(Dk); }
 
-/// The number of heads of q and k in LayerInputs. It is H, unless q and k have the same smaller number of heads and
-/// neighbouring heads of the H share one.
+/// The number of heads of q and k in LayerInputs. It is the number of heads in the user's arrays if q and k have
+/// equally many and consecutive heads share one of them. Otherwise it is H.
 int key_heads_of(const UsersArrays &user, const Shape &n, const Convention &c) {
   const int q = heads_in(user.at("q")), k = heads_in(user.at("k"));
   return q == k && !c.heads_interleaved ? q : n.H;
@@ -48,7 +48,7 @@ void check_shapes(const UsersArrays &user, const Shape &n, const Convention &c) 
   }
 }
 
-/// Sizes of the states: [B,H,rows,columns], or [N,H,rows,columns] for N packed texts.
+/// Sizes of an array of states: [B,H,rows,columns], or [N,H,rows,columns] for N packed texts.
 Dims state_dims(const LayerInputs &inputs, const StateShape &state) {
   const Shape &n = inputs.all.shape;
   return dims_of({inputs.packed ? int(inputs.texts.size()) : n.B, n.H, state.rows, state.columns});

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts a user's arrays to a layer's inputs, and the layer's results back to the user's convention: grouped heads,
-// packed texts, scales, norms and gates. Gradients are converted by the chain rule.
+// Converts a user's arrays to a layer's inputs, and the layer's results back to the user's convention. The conversion
+// covers grouped heads, packed texts, scales, norms and gates. Gradients are converted by the chain rule.
 //
 // In this file, arrays have the layer's names and the layer's order of axes; convention.hpp maps a user's names and
-// axes to them. h is an array's own number of heads:
+// axes to them. h is the number of heads of an array, which may differ between arrays:
 //   q, k [B,h,T,Dk], v [B,h,T,Dv], beta, alpha [B,h,T], lambda, w [B,h,T,Dk], state [B,H,rows,columns], do [B,H,T,Dv];
 //   dfinal_state has the shape of the state.
 // H is the largest h, and every h divides it. Head i of H uses head i / (H / h), or i % h if the convention interleaves
@@ -25,9 +25,9 @@ struct Text {
 
 struct LayerInputs {
   Sequence all;      // all steps of all texts; q and k [B,key_heads,T,Dk], states [B or N,H,rows,columns]
-  int key_heads = 0; // of q and k: head i of H uses head i / (H / key_heads); 0: H
+  int key_heads = 0; // number of heads of q and k; head i of H uses head i / (H / key_heads). 0: H heads
   OutputWeights weights;
-  Params params; // includes the scale, if the layer has that parameter
+  Params params; // includes the scale if the layer has a parameter `scale`
   bool packed = false;
   std::vector<Text> texts;  // if not packed: one text that contains all steps
   std::vector<double> skip; // D [H,Dv]; empty: none
@@ -42,7 +42,8 @@ struct LayerInputs {
   bool grouped() const { return key_heads && key_heads != all.shape.H; }
 };
 
-/// Input error if an array has an unsuitable shape. `gradient`: also converts the output weights (do, dfinal_state).
+/// Converts a user's arrays to a layer's inputs and, with `gradient`, also the output weights (do, dfinal_state). Input
+/// error if an array has an unsuitable shape.
 LayerInputs to_layer(const UsersArrays &user, const Variant &variant, const Params &params,
                      const Convention &convention, bool gradient);
 
@@ -50,20 +51,20 @@ LayerInputs to_layer(const UsersArrays &user, const Variant &variant, const Para
 /// the gradients of its initial and final state are equal.
 struct TextResults {
   Output output;
-  Sequence gradient; // empty if not requested; with Convention::log_gates(), decays' gradients are d/d(log)
+  Sequence gradient; // empty if not asked for; if Convention::log_gates(), with respect to the logarithms of decays
 };
 
-/// o, final_state, and the gradients of the user's arrays, in the order in which these were given: dq ..., dA_log,
-/// dstate. Outputs and gradients at steps outside every text are 0. With `errors`, `results` holds rounding errors of o
-/// and of gradients; terms that do not depend on o or a gradient, such as D v, are then left out.
+/// Converts results of the layer to the user's convention: o, final_state, and the gradients of the user's arrays (dq
+/// ..., dA_log, dstate). Outputs and gradients at steps outside every text are 0. With `errors`, `results` holds
+/// rounding errors of o and of gradients; terms that do not depend on these, such as D v, are then left out.
 UsersArrays to_user(const UsersArrays &user, const LayerInputs &inputs, const Convention &convention,
                     const std::vector<TextResults> &results, bool errors = false);
 
-/// Input error if the results' shapes do not follow from these inputs.
+/// Input error if the shapes of `results` do not match these inputs.
 void check_results(const UsersArrays &results, const UsersArrays &user, const LayerInputs &inputs,
                    const Variant &variant, const Convention &convention);
 
-/// Whether the user's arrays equal the layer's, except that decays may be logarithms.
+/// Whether the user's arrays equal the layer's arrays, except that the user's decays may be logarithms.
 bool same_arrays(const UsersArrays &user, const LayerInputs &inputs, const Convention &convention);
 
 /// Names of the arrays whose values a convention changes before the layer uses them. A change of layout alone does not

@@ -18,7 +18,8 @@ constexpr const char *type_name = std::is_same_v<Number, BFloat16>  ? "bfloat16"
                                   : std::is_same_v<Number, Float16> ? "float16, whose largest number is 65504"
                                                                     : "float32";
 
-/// Rounds each number once to the type. Input error if a finite number becomes infinite.
+/// Copies an array to the device, with each number rounded once to the type. Input error if a finite number becomes
+/// infinite.
 template <class Number> Array<Number> upload(const std::string &label, const std::vector<double> &data) {
   if constexpr (!std::is_same_v<Number, double>) {
     const auto overflows = [&](size_t i) {
@@ -35,7 +36,7 @@ void upload_to(Array<Number> &array, const std::string &label, const std::vector
   array = upload<Number>(label, data);
 }
 
-/// initial_state() for every text.
+/// The initial states of all packed texts; without packing, initial_state().
 inline std::vector<double> initial_states(const Variant &variant, const Sequence &s, const Params &params,
                                           const Packing &packing) {
   if (!s.state.empty() || packing.texts == 0) return initial_state(variant, s, params);
@@ -44,7 +45,7 @@ inline std::vector<double> initial_states(const Variant &variant, const Sequence
   return initial_state(variant, texts, params);
 }
 
-/// A call whose arrays, except the state, are on the device; o is uninitialised.
+/// A call with arrays on the device. The state is not allocated, and o is not initialised.
 template <class Real, class Stored = Real>
 Call<Real, Stored> make_call(const Variant &variant, const Sequence &s, const Run &run, const Params &params,
                              const Packing &packing = {}) {
@@ -73,7 +74,7 @@ Job job_of(const std::shared_ptr<Call<Real, Stored>> &call, const Array<Real> &s
   call->state = allocated<Real>("state", start.extent(0));
   Job job;
   job.reset = [call, start] {
-    fill(call->o, Stored(std::nan(""))); // NaN, so that an unwritten output is detected
+    fill(call->o, Stored(std::nan(""))); // NaN, so that an output that the kernel does not write is detected
     copy(call->state, start);
     Kokkos::fence();
   };

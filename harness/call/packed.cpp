@@ -170,8 +170,8 @@ Sequence joined_gradients(const Variant &variant, const LayerInputs &inputs,
   return all;
 }
 
-/// One job that runs the jobs of all texts that have steps. Its result is join(f), where f(text) is the result of the
-/// text's job.
+/// One job that runs the jobs of all texts that have steps, one after another. Its result is join(f), where f(text)
+/// returns the result of the job of this text.
 template <class AnyJob, class Prepare, class Join>
 AnyJob one_after_another(const LayerInputs &inputs, const Prepare &prepare, const Join &join) {
   const auto jobs = std::make_shared<std::map<size_t, AnyJob>>();
@@ -244,7 +244,7 @@ Output forward(const Variant &variant, const LayerInputs &inputs, const Run &run
     job.reset();
     job.launch();
     all = job.fetch();
-  } else { // one text at a time in memory
+  } else { // one text after another, to save memory
     all = joined(variant, inputs, [&](size_t text) {
       Sequence cut;
       return forward(variant, sequence_in(inputs, text, cut), run);

@@ -13,8 +13,8 @@ std::optional<double> OneSided::derivative(double size) const {
 
 namespace {
 
-/// Whether the layer accepts a small step of x along sign * direction: decays must stay in [0,1], and inputs that the
-/// layer requires to be non-negative must stay so.
+/// Whether the layer accepts inputs x + h sign direction for small h > 0: decays must stay in [0,1], and inputs that
+/// the layer requires to be non-negative must stay non-negative.
 bool takes(const Variant &variant, Tensor tensor, const std::vector<double> &x, const std::vector<double> &direction,
            double sign) {
   const bool decay = facts_of(tensor).decay,
@@ -40,9 +40,9 @@ struct Quotients::Prepared {
   const Sequence s;
   const OutputWeights weights;
   Call<Quad> call;
-  Quad here = 0; // the weighted sum without a step
+  Quad here = 0; // the weighted sum at `s` itself
 
-  /// The weighted sum after a step along the direction.
+  /// The weighted sum of outputs and state at the inputs s + step * direction.
   Quad at(Quad step, const Sequence &direction) {
     for (Tensor tensor : all_tensors) move(call[tensor], s[tensor], step, direction[tensor]);
     move(call.state, s.state, step, direction.state);
@@ -71,13 +71,13 @@ Quotients::Quotients(const Variant &variant, const Sequence &sequence, const Par
 Quotients::~Quotients() = default;
 
 OneSided Quotients::along(const Sequence &direction) const {
-  const Quad h = 0x1p-40; // truncation h^2 |f'''| and rounding 2^-112 |f| / h are far below float64's epsilon
+  const Quad h = 0x1p-40; // errors h^2 |f'''| of truncation and 2^-112 |f| / h of rounding are far below 2^-52
   const auto limit = [&](double sign) -> std::optional<double> {
     for (Tensor tensor : all_tensors)
       if (!takes(prepared_->variant, tensor, prepared_->s[tensor], direction[tensor], sign)) return {};
     const Quad near = (prepared_->at(sign * h, direction) - prepared_->here) / (sign * h),
                far = (prepared_->at(2 * sign * h, direction) - prepared_->here) / (2 * sign * h);
-    const double found(2 * near - far); // extrapolated: the second-order term cancels
+    const double found(2 * near - far); // extrapolation: the term h f'' / 2 cancels
     // For a smooth function `near` and `far` differ by h times the second derivative. For x log(x) at 0, whose slope is
     // infinite, they differ by log 2, about 1/40 of `found`.
     return std::fabs(double(near - far)) <= 1e-6 + 1e-3 * std::fabs(found) ? found : std::nan("");

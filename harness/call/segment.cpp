@@ -11,8 +11,8 @@
 namespace recollect {
 namespace {
 
-/// The initial state from which a segment computes its map. For each head: zeros in the rows of the value channels, and
-/// the identity below them.
+/// The initial state from which a segment computes its map [B; A] (segment.hpp): for each head, n rows of zeros for the
+/// value channels, and below them the m x m identity.
 std::vector<double> map_start(size_t heads, int n, int m) {
   std::vector<double> state;
   for (size_t head = 0; head < heads; ++head) {
@@ -23,7 +23,8 @@ std::vector<double> map_start(size_t heads, int n, int m) {
   return state;
 }
 
-/// Appends columns of zeros to the values in place, because a long sequence may leave no memory for a copy.
+/// Appends m columns of zeros to the values of the call. Frees arrays as early as possible, because a long sequence may
+/// leave no memory for copies.
 template <class Real> void widen(const Variant &variant, const Params &params, Call<Real> &call, int m) {
   const Array<Real> v = call.v;
   const int n = call.shape.Dv, width = n + m;
@@ -42,8 +43,8 @@ template <class Real> void widen(const Variant &variant, const Params &params, C
   call.o = allocated<Real>("o", steps * width);
 }
 
-/// o[:, :n] += o[:, n:] S^T for a head's state S [n,m]; each row of o has n + m numbers. Each `unit` of work is a block
-/// of steps.
+/// Applies an initial state S [n,m] to the outputs of a head: o[:, :n] += o[:, n:] S^T. Each row of o has n + m
+/// numbers. One `unit` of work is a block of steps of one head.
 template <class Real> struct Respond {
   Array<Real> o, states;
   int T, n, m, block, blocks;

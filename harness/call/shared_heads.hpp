@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Heads that heads of a layer share. H heads use an array of `heads` heads, which divides H: head i uses head
-// i / (H / heads) of the array, or i % heads if the convention interleaves heads.
+// Arrays with fewer heads than the layer. The H heads of the layer share the `heads` heads of an array; `heads` divides
+// H. Head i of the layer uses head i / (H / heads) of the array, or i % heads if the convention interleaves heads.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -12,7 +12,7 @@ inline size_t shared_head(size_t i, size_t heads, size_t H, bool interleaved) {
   return interleaved ? i % heads : i / (H / heads);
 }
 
-/// [B,heads,size] -> [B,H,size]: repeats each head of the array for all heads that use it.
+/// [B,heads,size] -> [B,H,size]: repeats each head of the array for all heads of the layer that use it.
 inline std::vector<double> for_every_head(std::vector<double> data, size_t B, size_t heads, size_t H,
                                           bool interleaved) {
   if (heads == H || data.empty()) return data;
@@ -24,8 +24,8 @@ inline std::vector<double> for_every_head(std::vector<double> data, size_t B, si
   return all;
 }
 
-/// Adjoint of for_every_head(), [B,H,size] -> [B,heads,size]: head j of the result is the sum over all heads that use
-/// head j of the array.
+/// Adjoint of for_every_head(), [B,H,size] -> [B,heads,size]: head j of the result is the sum over all heads of the
+/// layer that use head j of the array.
 inline std::vector<double> summed_over_sharing(std::vector<double> all, size_t B, size_t heads, size_t H,
                                                bool interleaved) {
   if (heads == H || all.empty()) return all;

@@ -38,7 +38,7 @@ struct BenchFlags {
     if (!shapes_file.empty())
       for (const BenchShape &timed : shapes_of(read_regular_file(shapes_file), shapes_file)) r.shapes.push_back(timed);
     if (r.shapes.empty()) r.shapes = {{2, 8, 4096, 64, 64}};
-    for (BenchShape &timed : r.shapes) { // the flags are for shapes whose line in the file states none
+    for (BenchShape &timed : r.shapes) { // --texts and --qk-heads apply where the shape itself says nothing
       if (timed.texts.empty()) timed.texts = texts;
       if (!timed.qk_heads) timed.qk_heads = qk_heads;
     }
@@ -47,7 +47,7 @@ struct BenchFlags {
   }
 };
 
-/// Threads that kernels use if they run on the CPU, else 1, the thread that launches them.
+/// Number of threads that kernels use if they run on the CPU. On a GPU 1: the thread that launches them.
 int host_threads() {
   if (device_memory_free()) return 1;
   for (const auto &[name, value] : backend_facts())
@@ -55,7 +55,7 @@ int host_threads() {
   return 1;
 }
 
-/// Before timings start, warns of what disturbs them on this machine. Returns all known facts about the machine.
+/// Warns of whatever would disturb timings on this machine. Returns all known facts about the machine.
 Facts conditions(std::ostream &errors) {
   const HostConditions found = host_conditions(host_threads());
   for (const std::string &line : found.warnings) errors << "warning: " << line << "\n";
@@ -100,7 +100,7 @@ int run_bench(const BenchFlags &flags, const Words &command_line) {
   size_t taken = 0;
   const auto draw = [&] {
     return request.along.empty() ? counter.next() : taken++;
-  }; // all ranks take part in a case that they share
+  }; // with --ranks-along, all ranks work on the same case, so each takes every case
   const BenchSettings settings{request.rule, &ceilings, peers.get(),
                                [&](const std::string &what) { progress.next(what, 0); }};
   for (size_t next = draw(); next < order.size(); next = draw()) {

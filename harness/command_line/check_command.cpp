@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// check: compares what a kernel computed with the float64 definition; one file, a battery, or every form of our own.
+// The command `check`: compares results with the float64 definition. The results are one file of a user's kernel, those
+// of a battery, or with --self those of our own forms.
 #include "harness/check/plant.hpp"
 #include "harness/check/self.hpp"
 #include "harness/check/users_check.hpp"
@@ -60,7 +61,7 @@ std::string command_for(const CheckFlags &f, const std::string &input, const std
   return command;
 }
 
-/// The result for one file: the file, the candidate and the judgement.
+/// The judgement of one candidate file, with its reference.
 struct Done {
   std::shared_ptr<const UsersReference> reference;
   Checked checked;
@@ -78,8 +79,8 @@ struct Done {
   }
 };
 
-/// The reference for the inputs of the file. Cached, because `recollect serve` needs the same one for every candidate
-/// and type.
+/// The reference for the inputs of a file. It is cached, because `recollect serve` checks several candidates and types
+/// against the same inputs.
 std::shared_ptr<const UsersReference> reference_of(CheckFlags flags, const std::string &input, UsersCase problem,
                                                    LayerInputs inputs) {
   static Recent<std::shared_ptr<const UsersReference>> references(64 << 20); // bytes of inputs
@@ -201,7 +202,7 @@ int check_battery(const CheckFlags &flags) {
   return tally.passed && !tally.failed && !tally.undecided ? exit_ok : exit_failed;
 }
 
-/// One line per judged part, for calibrating the limits.
+/// One line of CSV per judged part (--record), from which the limits are calibrated.
 std::string record_lines(const SelfCase &one) {
   const Limits limits = limits_of(precision_of(one.real, one.math));
   std::string lines;
@@ -260,7 +261,7 @@ int check_self(const CheckFlags &flags) {
   return tally.passed && !tally.failed ? exit_ok : exit_failed;
 }
 
-/// All mistakes, one per line; or the named one in full.
+/// Lists all mistakes, one per line. With a name, describes this mistake.
 int list_mistakes(const std::string &name) {
   if (name.empty())
     print_mistakes(std::cout);

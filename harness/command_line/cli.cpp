@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the subcommand, runs it, and turns whatever happens into an exit status and at most one line.
+// Finds the subcommand and runs it. Turns every error into an exit status and one line on standard error.
 #include "harness/command_line/cli.hpp"
 #include "build_config.hpp"
 #include "harness/command_line/heartbeat.hpp"
@@ -98,8 +98,9 @@ int parse_and_run(int argc, char **argv, bool alone) {
   return exit_usage;
 }
 
-/// A library may end the program itself: the OpenMP runtime calls exit(1); an exception in the wrong place calls
-/// terminate. Such an end is reported as an error of the environment, not as a failed claim.
+/// A library may end the program itself: the OpenMP runtime calls exit(1), and an exception that leaves a noexcept
+/// function calls terminate(). Such an end gets the exit status of an environment error, because status 1 would mean a
+/// failed claim.
 bool finished = false;
 void end_like_an_environment_failure() {
   std::atexit([] {
@@ -118,8 +119,9 @@ int finish(int status) {
   return status;
 }
 
-/// All ranks read the same command line, so all have the same usage error. Rank 0 prints it, and all end with its
-/// status.
+/// Ends this rank after an error. A usage error occurs on all ranks, because they read the same command line: rank 0
+/// prints it and returns its status, and the others return 0. Any other error is printed by its rank and ends all
+/// ranks.
 int finish_with(int status, const char *what) {
   const bool of_all = status == exit_usage, mine = !of_all || ranks::rank() == 0;
   if (mine) std::cerr << "recollect: " << one_line(what) << std::endl;
@@ -143,7 +145,7 @@ private:
   std::streambuf *before_;
 };
 
-/// --memory applies to one command.
+/// Restores the memory limit at the end of its scope, so that --memory applies to one command of `serve` only.
 class MemoryLimit {
 public:
   MemoryLimit() = default;
@@ -161,7 +163,7 @@ std::string version() { return "recollect " RECOLLECT_VERSION; }
 
 int run_command_line(int argc, char **argv) {
   open_standard_descriptors();
-  signal(SIGXFSZ, SIG_IGN); // so that exceeding ulimit -f makes write() fail instead of ending the program
+  signal(SIGXFSZ, SIG_IGN); // beyond ulimit -f, write() then fails and the program goes on
   end_like_an_environment_failure();
   try {
     const int status = parse_and_run(argc, argv, true);

@@ -5,7 +5,7 @@
 
 namespace recollect {
 
-/// Parses the command line, runs one subcommand, returns the exit status (error.hpp). Nothing throws out of it.
+/// Parses the command line, runs one subcommand, and returns the exit status (error.hpp). Throws nothing.
 int run_command_line(int argc, char **argv);
 
 /// How one command of `recollect serve` ended, and what it printed.
@@ -13,7 +13,7 @@ struct Captured {
   int status; // exit status (error.hpp)
   std::string out, err;
 };
-/// Runs a command, `words` without the program's name, in this process. Nothing throws out of it.
+/// Runs a command in this process. `words` is its command line without the program's name. Throws nothing.
 Captured run_captured(const std::vector<std::string> &words);
 
 } // namespace recollect

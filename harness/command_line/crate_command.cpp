@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packs results files for an archive: copies in one folder, with machine-readable metadata.
+// The command `crate`: copies results files to one folder and adds machine-readable metadata, for an archive.
 #include "harness/command_line/flags.hpp"
 #include "harness/command_line/ro_crate.hpp"
 #include "harness/command_line/subcommands.hpp"

@@ -5,7 +5,8 @@
 namespace recollect {
 namespace {
 
-/// Sum of the absolute values of the point's parameters: small parameters make a better counter-example.
+/// Sum of the absolute values of the point's numeric parameters. The smaller, the better the point is as a
+/// counter-example.
 double size(const Point &p) {
   double total = 0;
   for (const auto &[name, value] : p.params) total += value.text.empty() ? std::fabs(value.number) : 0;

@@ -6,13 +6,15 @@
 
 namespace recollect {
 
-/// The statement's refuted point with the smallest parameters; null if none is refuted.
+/// Of the refuted points of kind `statement`, the one with the smallest parameters. Null if there is none.
 const Point *counter_example(const Finding &finding);
-/// The point of this role that is nearest to its tolerance, or exceeds it most. Null if there is none.
+/// Of the points of this role, the one with the largest distance(): it exceeds its own tolerance most, or comes nearest
+/// to it. Null if no point has the role.
 const Point *tightest(const Finding &finding, Role role);
 /// |measured - predicted| over the tolerance; infinite if a tolerance of 0 is exceeded.
 double distance(const Point &point);
-/// "recollect verify snr_exp --seed 1", with suite and point unless they are the defaults.
+/// The command that measures a claim again, such as "recollect verify snr_exp --seed 1", with --suite and --point where
+/// the protocol needs them.
 std::string repeat_command(const Claim &claim, const Protocol &protocol);
 
 } // namespace recollect

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// Everything about one claim, layer, task or mistake of kernels, found by its name, a citation or words.
+// SPDX-License-Identifier: Apache-2.0 The command `explain`: prints everything about one claim, layer, task or kernel
+// mistake, which is found by its name, by a citation or by words.
 #include "harness/command_line/flags.hpp"
 #include "harness/command_line/print.hpp"
 #include "harness/command_line/print_mistakes.hpp"

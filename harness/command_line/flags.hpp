@@ -48,7 +48,7 @@ struct EngineFlags {
   Math get_math() const { return math == "exact" ? Math::exact : math == "tf32" ? Math::tf32 : Math::bf16; }
 };
 
-/// One sequence over all ranks of mpirun.
+/// Flags for a sequence that is cut along T among the ranks of mpirun.
 struct AlongFlags {
   std::string dimension, carry = "auto";
   void add(CLI::App &c) {
@@ -76,7 +76,7 @@ struct TypeFlag {
   Real real() const { return *real_named(name); }
 };
 
-/// Form, type, chunk length and parameters.
+/// Form, type, chunk length and parameters of a layer.
 struct FormFlags {
   std::string form = "fast";
   TypeFlag dtype{"f64"};
@@ -120,7 +120,8 @@ struct ConventionFlags {
         "softmax 1/sqrt(Dk)); 1 if it has none");
     c.add_option("--l2norm", l2norm, "EPS: q and k are divided by sqrt(sum of squares + EPS); none: they are not");
   }
-  /// `settings` are the layer's parameters; a scale among them overrides the convention's.
+  /// The convention that the flags describe. `settings` are the layer's parameters; if they set `scale`, the convention
+  /// has no scale.
   Convention get(const std::vector<std::string> &settings) const {
     Convention c = names.empty() ? Convention() : preset(names);
     const bool layers_scale = std::any_of(settings.begin(), settings.end(),
@@ -151,7 +152,7 @@ struct ConventionFlags {
   }
 };
 
-/// Type of the computation, and types of arrays that differ from it.
+/// Type of the computation, and types of those arrays whose type differs from it.
 struct TypeFlags {
   std::string dtype, of;
   CLI::Option *add(CLI::App &c, const std::string &usual, const std::string &meaning) {
@@ -166,7 +167,7 @@ struct TypeFlags {
   StatedTypes stated(const Convention &convention) const { return parse_types(of, convention); }
 };
 
-/// Runs `work` on values read from a file; its error messages name the file.
+/// Runs `work` on values that were read from the file `path`. Messages of its errors begin with the name of the file.
 template <class Work> auto in_file(const std::string &path, const Work &work) {
   try {
     return work();
@@ -187,10 +188,10 @@ struct QuietFlag {
   void add(CLI::App &c) { c.add_flag("--quiet", quiet, "print only failures and the last line"); }
 };
 
-/// "Example:" at the end of a subcommand's help.
+/// Adds a line "Example: ..." to the end of a subcommand's help.
 inline void example(CLI::App &c, const std::string &command) { c.footer("Example: " + command); }
 
-/// A results file that is written during the work.
+/// Flags for a results file that is written while the command works.
 struct OutputFlags {
   std::string path;
   bool resume = false;
@@ -203,7 +204,7 @@ struct OutputFlags {
   }
 };
 
-/// "i/n": part i of n, counted from 1.
+/// The flag --shard i/n: work on part i of n only, counted from 1.
 struct Shard {
   std::string text;
   size_t part = 1, parts = 1;

@@ -26,7 +26,8 @@ struct ForwardFlags {
   AlongFlags along;
 };
 
-/// The whole output on rank 0. If a pass overflows there is no other form to fall back to.
+/// Runs one pass over all ranks. Returns the whole output on rank 0 and nothing elsewhere. If the output diverges, no
+/// other form replaces it.
 Output run_along_ranks(const Variant &variant, const Sequence &whole, const Run &run, const std::string &asked) {
   const Steps own = steps_of_rank(whole.shape.T, run.chunk, ranks::rank(), ranks::size());
   const Carry carry = carry_along(variant, whole, run, asked);
@@ -36,7 +37,7 @@ Output run_along_ranks(const Variant &variant, const Sequence &whole, const Run 
   return joined(job.fetch(), whole.shape);
 }
 
-/// Reads the input and ignores arrays of other layers.
+/// Reads the input file. Inputs that only other layers take are ignored.
 UsersCase read_for_forward(const ForwardFlags &flags, const Variant &variant, const Params &params,
                            LayerInputs &inputs) {
   const Convention convention = flags.convention.get(flags.form.settings);
@@ -78,7 +79,7 @@ int run_forward(const ForwardFlags &flags, const Words &command_line) {
   const Variant &variant = find_variant(flags.variant);
   find_form(variant, flags.form.form); // usage error for an unknown form
   const Params params = variant_params(variant, assignments(flags.form.settings));
-  { const OutputFile tried(flags.output); } // fails before anything is read
+  { const OutputFile tried(flags.output); } // an output that cannot be written fails before the input is read
   LayerInputs inputs;
   UsersCase problem = read_for_forward(flags, variant, params, inputs);
   const Convention &convention = problem.convention;

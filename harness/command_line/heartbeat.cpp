@@ -15,7 +15,7 @@
 namespace recollect {
 namespace {
 
-constexpr int ticks = 5; // ticks per `between`: a line comes after 4 to 5 ticks of silence
+constexpr int ticks = 5; // number of ticks in the time `between` two lines; 4 to 5 ticks of silence precede a line
 
 struct Beat {
   std::mutex mutex;
@@ -23,7 +23,7 @@ struct Beat {
   std::string what;
   int quiet = 0, doing = 0; // quiet: ticks since the last message; doing: ticks since the current task began
   bool in_place = false, over = true;
-  int stop = -1; // a file descriptor that becomes readable at the end
+  int stop = -1; // file descriptor that becomes readable when the thread must end
 };
 Beat &beat() {
   static Beat &the_only_one = *new Beat; // never destroyed, because a library may call exit() while the thread runs
@@ -39,7 +39,8 @@ void say(const Beat &b, std::chrono::milliseconds tick) {
   if (::write(STDERR_FILENO, line.data(), line.size()) < 0) return; // nobody reads the line; the work continues
 }
 
-/// Counts timeouts of poll() instead of reading a clock, which may jump.
+/// The thread's work: prints a line after every `between` of silence. Measures time by counting timeouts of poll(),
+/// because a clock may jump.
 void keep_talking(std::chrono::milliseconds between) {
   Beat &b = beat();
   const std::chrono::milliseconds tick = std::max(between / ticks, std::chrono::milliseconds(1));
@@ -48,7 +49,7 @@ void keep_talking(std::chrono::milliseconds between) {
     const int woken = ::poll(&end, 1, int(tick.count()));
     const std::lock_guard<std::mutex> lock(b.mutex);
     if (b.over) return;
-    if (woken != 0) continue; // a signal
+    if (woken != 0) continue; // a signal interrupted poll()
     ++b.doing;
     if (++b.quiet < ticks) continue;
     say(b, tick);

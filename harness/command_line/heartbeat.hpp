@@ -6,23 +6,24 @@
 
 namespace recollect {
 
-/// While this object lives, prints a line on standard error after every `between` without other messages. One per
-/// process.
+/// While this object lives, it prints a line on standard error whenever no other message came for the time `between`. A
+/// process may have one such object.
 class Heartbeat {
 public:
-  /// `doing`: the current task until now_doing() changes it, e.g. "recollect explain".
+  /// `doing` is the current task until now_doing() changes it, for instance "recollect explain".
   explicit Heartbeat(const std::string &doing, std::chrono::milliseconds between = std::chrono::seconds(10));
   ~Heartbeat();
   Heartbeat(const Heartbeat &) = delete;
   Heartbeat &operator=(const Heartbeat &) = delete;
 };
 
-/// Sets the current task. `said`: the user was just told. `in_place`: the line is on a terminal and will be replaced.
+/// Sets the current task. `said`: whether the user has just been told of it. `in_place`: whether the line about it is
+/// on a terminal, where a heartbeat replaces it.
 void now_doing(const std::string &what, bool said, bool in_place);
-/// For --quiet: no further messages.
+/// Stops the messages, for --quiet.
 void stop_heartbeat();
 
-/// "0:07", "12:05", "1:00:00"
+/// A time in hours, minutes and seconds: "0:07", "12:05", "1:00:00".
 std::string clock_text(double seconds);
 
 } // namespace recollect

@@ -14,7 +14,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-/// JSON has no infinities or NaN: they become texts.
+/// A named value. Infinities and NaN, which JSON does not have, become texts.
 json property(const std::string &name, double value) {
   return {
       {"@type", "PropertyValue"}, {"name", name}, {"value", std::isfinite(value) ? json(value) : json(number(value))}};
@@ -49,7 +49,7 @@ json claim_node(const Claim &c) {
   return claim;
 }
 
-/// A measurement and its prediction, each as a PropertyValue, with the parameters of the point.
+/// A point of a claim: measured value, prediction, relation, tolerance and parameters, each as a PropertyValue.
 json point_node(const std::string &name, const Point &p) {
   json values = json::array({property("measured", p.measured), property("predicted", p.predicted),
                              property("relation", name_of(p.relation)), property("tolerance", p.tolerance)});
@@ -59,7 +59,8 @@ json point_node(const std::string &name, const Point &p) {
   return {{"@type", "PropertyValue"}, {"name", name}, {"value", p.params.str()}, {"valueReference", values}};
 }
 
-/// The counter-example, or else the point that decided the verdict and is nearest to its tolerance.
+/// The counter-example, if there is one. Otherwise, of the points that decided the verdict, the one that exceeds its
+/// own tolerance most or comes nearest to it.
 json evidence(const Finding &f) {
   if (const Point *example = counter_example(f)) return point_node("counter-example", *example);
   for (Role role : {Role::statement, Role::obligation})
@@ -105,7 +106,7 @@ std::string findings_json_ld(const std::vector<Reviewed> &findings, const Facts 
   for (const Reviewed &reviewed : findings) {
     const json claim = claim_node(*reviewed.finding.claim);
     if (std::find(graph.begin(), graph.end(), claim) == graph.end())
-      graph.push_back(claim); // a claim may occur once per point asked for
+      graph.push_back(claim); // several findings may be about one claim: one per --point
     graph.push_back(review_node(reviewed, meta));
   }
   const json context{{"@vocab", "https://schema.org/"}, {"prov", "http://www.w3.org/ns/prov#"}};

@@ -11,8 +11,9 @@ struct Reviewed {
   Protocol protocol;
 };
 
-/// A JSON-LD 1.1 document: a Claim and a ClaimReview per finding, and the program. A claim's id is "#" and its address;
-/// a review's is "#review/" and the address, plus the point if the user named one. `meta` describes the run.
+/// A JSON-LD 1.1 document that holds a Claim and a ClaimReview per finding, and the program. The id of a claim is "#"
+/// followed by the claim's address. The id of a review is "#review/" followed by this address and, if the user named a
+/// point, by the point. `meta` describes the run.
 std::string findings_json_ld(const std::vector<Reviewed> &findings, const Facts &meta);
 
 } // namespace recollect

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JUnit's XML, as CI systems read it.
+// Test results in JUnit's XML format, which CI systems read.
 #pragma once
 #include <string>
 

@@ -35,7 +35,7 @@ int list_entries(const std::vector<const Entry *> &entries, const ListFlags &fla
   return exit_ok;
 }
 
-/// The value of an enumeration with this name; `last` is the last value.
+/// The value of the enumeration whose name is `text`. `last` is the last value of the enumeration.
 template <class Enum> Enum named(const std::string &text, Enum last, const std::string &flag) {
   std::vector<std::string> known;
   for (int i = 0; i <= int(last); ++i) {

@@ -41,7 +41,8 @@ std::string traits_text(const Traits &t) {
          (t.linear_memory ? "" : ", memory grows as T^2");
 }
 
-/// The headline metric first; an arrow says which direction is better.
+/// The metrics of a task, the headline metric first, each with the direction that is better: " (larger)" or "
+/// (smaller)".
 std::string metrics_text(const Task &t) {
   const char *const arrows[] = {"", " (larger)", " (smaller)"};
   std::vector<std::string> all;
@@ -59,7 +60,7 @@ std::string inputs_text(const Variant &v) {
   return join(all, ", ");
 }
 
-/// "gated_linear (gla)": only the first alias; the layer's own page lists all.
+/// The name with the first alias, such as "gated_linear (gla)". describe() lists all aliases.
 std::string both_names(const Variant &v) { return v.name + (v.aliases.empty() ? "" : " (" + v.aliases.front() + ")"); }
 
 std::string state_text(const Variant &v) {
@@ -88,7 +89,7 @@ void line(std::ostream &out, const std::string &name, const std::string &value) 
 } // namespace
 
 void print_variants(std::ostream &out, const std::vector<const Variant *> &list) {
-  Rows rows{{"variant", "family", "state at 64 x 64", "inputs", "update"}}; // more is shown when a name is given
+  Rows rows{{"variant", "family", "state at 64 x 64", "inputs", "update"}}; // describe() shows more
   for (const Variant *v : list)
     rows.push_back({both_names(*v), v->family, state_text(*v), inputs_text(*v), unmarked(v->update)});
   print_table(out, rows);
@@ -101,13 +102,13 @@ void print_tasks(std::ostream &out, const std::vector<const Task *> &list) {
 }
 
 void print_claims(std::ostream &out, const std::vector<const Claim *> &list) {
-  if (terminal_width() < 160) { // columns would be too narrow for whole sentences
+  if (terminal_width() < 160) { // a table would have columns too narrow for whole sentences
     for (const Claim *c : list)
       out << folded(c->id + ": " + qualified(c->expected, *c) + ", " + c->source) << '\n'
           << folded("      " + unmarked(c->statement)) << '\n';
     return;
   }
-  Rows rows{{"claim", "expected", "source", "statement"}}; // more is shown when a name is given
+  Rows rows{{"claim", "expected", "source", "statement"}}; // describe() shows more
   for (const Claim *c : list) rows.push_back({c->id, qualified(c->expected, *c), c->source, unmarked(c->statement)});
   print_table(out, rows);
 }
@@ -177,7 +178,7 @@ std::map<std::string, std::string> texts_of(const Params &params) {
   return texts;
 }
 
-/// The parameters that have several values: "n=8 d=16".
+/// Those parameters that have several values in the plan, with their values in this case: "n=8 d=16".
 std::string varying(const Params &mine, const Values &all) {
   std::vector<std::string> told;
   for (const auto &[name, text] : texts_of(mine))
@@ -185,7 +186,7 @@ std::string varying(const Params &mine, const Values &all) {
   return join(told, " ");
 }
 
-/// Cases of a plan that differ only in their seed, or that tune one layer.
+/// A row of the plan's table: cases that differ only in their seed, together with the trials that tune their layer.
 struct PlannedCell {
   const Case *reported = nullptr;
   int trials = 0, seeds = 0;

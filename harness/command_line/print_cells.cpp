@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table at the end of `run`: per task, each layer's mean and standard error in every metric asked for.
+// The tables at the end of `run`, one per task: mean and standard error of each layer in every metric asked for.
 #include "harness/command_line/print.hpp"
 #include "harness/command_line/table.hpp"
 #include "harness/core/text.hpp"
@@ -25,7 +25,7 @@ Names shown_metrics(const std::vector<const Ensemble *> &rows, const Names &aske
   return shown;
 }
 
-/// The text that all rows share; "" if they differ.
+/// text(row), if it is the same for all rows; "" if it is not.
 template <class Text> std::string common(const std::vector<const Ensemble *> &rows, const Text &text) {
   const std::string first = text(*rows[0]);
   return std::all_of(rows.begin(), rows.end(), [&](const Ensemble *e) { return text(*e) == first; }) ? first : "";
@@ -33,7 +33,7 @@ template <class Text> std::string common(const std::vector<const Ensemble *> &ro
 
 std::string chance_text(const Ensemble &e) { return std::isnan(e.chance) ? "" : brief(e.chance); }
 
-/// "recall: accuracy, 5 seeds, chance 0.0625, ceiling 1, untuned"
+/// A heading such as "recall: accuracy, 5 seeds, chance 0.0625, ceiling 1, untuned".
 std::string heading(const std::vector<const Ensemble *> &rows, const Names &metrics) {
   size_t seeds = 0;
   bool untuned = false;
@@ -41,7 +41,7 @@ std::string heading(const std::vector<const Ensemble *> &rows, const Names &metr
     for (const auto &[metric, values] : e->values) seeds = std::max(seeds, values.size());
     untuned = untuned || e->setting == name_of(Setting::untuned);
   }
-  // Chance and ceiling are the headline's.
+  // Chance and ceiling are known for the headline metric only.
   const bool ends = std::find(metrics.begin(), metrics.end(), rows[0]->headline) != metrics.end();
   const std::string of = metrics.size() > 1 ? " of " + rows[0]->headline : "";
   const auto part = [&](const char *name, const std::string &text) {
@@ -54,7 +54,7 @@ std::string heading(const std::vector<const Ensemble *> &rows, const Names &metr
          (untuned ? ", untuned" : "");
 }
 
-/// "tuned: beta=0.5", and the layer's swept parameters.
+/// How the layer was set, such as "tuned: beta=0.5", followed by its swept parameters.
 std::string setting(const Ensemble &e, const Swept &swept) {
   std::string text = e.setting + (e.chosen.empty() ? "" : ": " + e.chosen);
   for (const auto &[name, value] : swept.of_variant(e)) text += " " + name + "=" + value;
@@ -109,9 +109,9 @@ void print_cells(std::ostream &out, const std::vector<Ensemble> &all, const std:
   bool untuned = false;
   for (const auto &rows : tables) {
     const Names shown = shown_metrics(rows, metrics);
-    if (shown.empty()) continue; // a metric of another task
+    if (shown.empty()) continue; // the metrics asked for belong to other tasks
     for (const Ensemble *e : rows) untuned = untuned || e->setting == name_of(Setting::untuned);
-    const bool together = shown.size() <= 2; // more do not fit a terminal
+    const bool together = shown.size() <= 2; // a table of more metrics does not fit a terminal
     for (size_t i = 0; i < (together ? 1 : shown.size()); ++i) {
       const Names one = together ? shown : Names{shown[i]};
       out << folded(heading(rows, one)) << '\n';

@@ -13,7 +13,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-/// Three digits: enough to compare with a limit.
+/// The number with three digits, which are enough to compare it with a limit.
 std::string rough(double x) {
   std::ostringstream text;
   text << std::setprecision(3) << x;
@@ -71,7 +71,7 @@ std::vector<std::string> all_called(const std::vector<std::string> &parts, const
   return said;
 }
 
-/// "q (bf16)".
+/// The names of arrays with their types, such as "q (bf16)".
 std::vector<std::string> typed(const std::vector<std::string> &arrays, const std::vector<TypedArray> &types) {
   std::vector<std::string> said;
   for (const std::string &name : arrays) {
@@ -81,13 +81,14 @@ std::vector<std::string> typed(const std::vector<std::string> &arrays, const std
   return said;
 }
 
-/// Each text as a half-open range of steps; the verdict is null if the candidate contains nothing of the text.
+/// Each packed text: its half-open range of steps and its verdict, which is null if the candidate has no result of the
+/// text.
 json texts_json(const CheckReport &report) {
   json texts = json::array();
   for (size_t i = 0; i < report.texts.size(); ++i) {
     const std::string label = "[" + std::to_string(i) + "]";
     json verdict = nullptr;
-    for (const Judgement judgement : {Judgement::right, Judgement::undecided, Judgement::wrong}) // the worst counts
+    for (const Judgement judgement : {Judgement::right, Judgement::undecided, Judgement::wrong}) // the worst is last
       for (const Judged &part : report.checked.parts) {
         const bool own = part.name.size() > label.size() &&
                          part.name.compare(part.name.size() - label.size(), label.size(), label) == 0;
@@ -143,7 +144,7 @@ void print_checked(std::ostream &out, const CheckReport &report) {
   for (const std::string &mistake : c.diagnosis) out << folded("diagnosis: " + mistake) << '\n';
   if (c.judgement == Judgement::wrong && c.diagnosis.empty())
     out << "diagnosis: none of the known mistakes gives these numbers\n";
-  out << report.command << '\n'; // in one line however long, so that it can be copied
+  out << report.command << '\n'; // not wrapped, so that it can be copied
 }
 
 json checked_json(const CheckReport &report) {

@@ -17,7 +17,7 @@ struct CheckReport {
   const PartList &reference; // the definition's results
   const Checked &checked;
   Precision precision;
-  std::string seed;                   // of the inputs; "" if unknown
+  std::string seed;                   // seed of the inputs; "" if unknown
   std::string command;                // repeats the check
   std::vector<Text> texts = {};       // packed texts
   std::vector<TypedArray> types = {}; // types of the inputs
@@ -25,16 +25,16 @@ struct CheckReport {
 
 /// "right", "WRONG" or "cannot decide".
 const char *verdict_of(Judgement judgement);
-/// Why the candidate is not right, in one line: the diagnosis, or the location, or what could not be decided.
+/// One line that says why the candidate is not right: the diagnosis, where the error is, or what could not be decided.
 std::string in_short(const Checked &checked);
-/// "largest error of a row 1.3, of a head 0.4 (in rounding noise)": one line over all parts.
+/// The largest errors over all parts, in units of rounding noise: "worst row 1.3, head 0.4".
 std::string ratios_of(const Checked &checked);
 
-/// The verdict, one line per part, the curve over steps, what was not checked, where and what is wrong, and the
-/// command.
+/// Prints the verdict, a line per part, the errors by ranges of steps, what was not checked, where and what is wrong,
+/// and the command.
 void print_checked(std::ostream &out, const CheckReport &report);
-/// Parts have the user's names, and the definition's if they differ. Numbers that are not finite are null; a part that
-/// was not given is {"checked": false}.
+/// The same as JSON. Keys of parts are the user's names; a part also has the definition's name if that differs. Numbers
+/// that are not finite are null, and a part that was not given is {"checked": false}.
 nlohmann::ordered_json checked_json(const CheckReport &report);
 /// Adds a test case, marked as failed unless the verdict is "right".
 void add_case(JUnit &suite, const std::string &name, double seconds, const Checked &checked,

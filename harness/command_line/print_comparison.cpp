@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparison of layers over the seeds that they share: --compare and --state-bytes.
+// Comparisons of layers over the seeds that they share, for --compare and --state-bytes.
 #include "harness/command_line/print.hpp"
 #include "harness/command_line/table.hpp"
 #include "harness/core/text.hpp"
@@ -12,7 +12,7 @@
 namespace recollect {
 namespace {
 
-constexpr size_t most_all_pairs = 6; // up to this many layers, all pairs are printed
+constexpr size_t most_all_pairs = 6; // all pairs are printed if there are at most this many layers
 
 std::string short_number(double value) {
   char text[32];
@@ -20,14 +20,14 @@ std::string short_number(double value) {
   return text;
 }
 
-/// "delta_net", plus what distinguishes it from the layer's other rows.
+/// The layer's name, followed by the parameters in which this row differs from the layer's other rows.
 std::string name_of_row(const Ensemble &e, const Swept &swept) {
   std::string name = e.variant;
   for (const auto &[parameter, value] : swept.of_variant(e)) name += " " + parameter + "=" + value;
   return name;
 }
 
-/// " n=16" for the task's swept parameters. The widths are left out if they are chosen per layer.
+/// The task's swept parameters, such as " n=16", except those in `except`: widths that are chosen for each layer.
 std::string conditions(const Ensemble &e, const Swept &swept, const std::vector<std::string> &except) {
   std::string text;
   for (const auto &[name, value] : swept.of_task(e))

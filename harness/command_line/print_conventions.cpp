@@ -24,7 +24,7 @@ const Names &selected(const Names &names) {
   return names.empty() ? convention_names() : names;
 }
 
-/// Every array that a case or its results may contain, by the layer's name.
+/// Every array that a case or its results may contain, by the name that it has in the layer.
 Names all_arrays() {
   Names arrays;
   for (Tensor tensor : all_tensors) arrays.push_back(name_of(tensor));
@@ -35,7 +35,8 @@ Names all_arrays() {
   return arrays;
 }
 
-/// Names in this convention first, then with other gates and write strengths.
+/// The names of an array in files: first those in this convention, then those that it has with other gates and write
+/// strengths.
 Names names_of(const std::string &array, Convention c) {
   Names all = names_in_files(array, c);
   for (size_t gate = 0; gate < gate_names().size(); ++gate)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The conventions of `--convention` as text and as JSON, from which other programs read them.
+// Prints the conventions of `--convention`, as text for people and as JSON for other programs.
 #pragma once
 #include <iosfwd>
 #include <string>
@@ -9,10 +9,10 @@ namespace recollect {
 
 /// "layer" (the layers' own convention) and the presets.
 const std::vector<std::string> &convention_names();
-/// One row per convention; if names are given, also the arrays of each.
+/// One row per convention. If names are given, also lists the arrays whose names in files differ from the layer's.
 void print_conventions(std::ostream &out, const std::vector<std::string> &names);
-/// For each convention: its switches; the arrays that are float32 where other arrays have 16 bits; and, for every array
-/// of the layer, its names in files, with any gate and write strength.
+/// For each convention: its switches; the arrays that stay float32 if other arrays have 16 bits; and, for every array
+/// of the layer, all names that it may have in files, whatever the gate and write strength are.
 void print_conventions_json(std::ostream &out, const std::vector<std::string> &names);
 
 } // namespace recollect

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// A claim in full: statement, exact form, counter-example, the rivals and their distances, how to repeat and cite it.
+// SPDX-License-Identifier: Apache-2.0 Prints a claim in full: statement, exact form, counter-example, rivals with their
+// distances, and how to repeat and cite it.
 #include "harness/command_line/evidence.hpp"
 #include "harness/command_line/print.hpp"
 #include "harness/command_line/table.hpp"

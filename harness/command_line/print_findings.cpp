@@ -15,15 +15,15 @@
 namespace recollect {
 namespace {
 
-/// Sort key of how interesting a point is. Rivals come last; failures come first, and the paper's statement before
-/// others; then the ratio of the point's difference to its tolerance decides.
+/// Sort key: the larger it is, the more a point tells about its claim. In this order it decides by: not a rival;
+/// verdict not `holds`; a point of the statement; ratio of |measured - predicted| to the tolerance.
 std::tuple<bool, bool, bool, double> strain(const Point &p) {
   const double ratio = std::fabs(p.measured - p.predicted) / p.tolerance;
   return {p.role != Role::rival, p.verdict != Verdict::holds, p.role == Role::statement,
           std::isnan(ratio) ? 0.0 : ratio};
 }
 
-/// The most interesting of the admitted points; null if there is none.
+/// Of the points for which admits(point) is true, the one with the largest strain(); null if there is none.
 template <class Admits> const Point *first_of(const Finding &f, const Admits &admits) {
   const Point *found = nullptr;
   for (const Point &p : f.points)
@@ -31,7 +31,8 @@ template <class Admits> const Point *first_of(const Finding &f, const Admits &ad
   return found;
 }
 
-/// Whether the point's verdict makes its claim fail, or would do so if the point counted as a statement.
+/// Whether a point that is not of the statement has a verdict that makes its claim fail: a rival that is not refuted,
+/// or another point that does not hold.
 bool unexpected(const Point &p) {
   return p.role == Role::rival ? p.verdict != Verdict::refuted
                                : p.role != Role::statement && p.verdict != Verdict::holds;
@@ -49,7 +50,7 @@ std::vector<std::string> point_row(const Finding &f, const Point &p, const std::
           note};
 }
 
-/// "rival (law) n for n-1 d=16,n=100"
+/// Role, kind of rival, label and parameters of a point: "rival (law) n for n-1 d=16,n=100".
 std::string point_note(const Point &p) {
   std::vector<std::string> words{name_of(p.role)};
   if (p.role == Role::rival) words.push_back(std::string("(") + name_of(p.rival) + ")");
@@ -58,7 +59,8 @@ std::string point_note(const Point &p) {
   return join(words, " ");
 }
 
-/// " (detects 1e-9)": a relative error of the prediction; empty for bounds and rivals.
+/// The smallest relative error of the prediction that the point detects: " (detects 1e-9)". Empty for bounds and
+/// rivals.
 std::string detected(const Point &p) {
   if (p.role == Role::rival || p.relation != Point::equal || !(sensitivity(p) > 0)) return "";
   char text[40];
@@ -66,14 +68,14 @@ std::string detected(const Point &p) {
   return text;
 }
 
-/// "refuted (boundary)"
+/// The verdict with its qualifier: "refuted (boundary)".
 std::string verdict_text(const Finding &f) {
   const std::string beside = f.claim->condition.empty() ? qualifier(*f.claim) : ""; // a condition has a separate column
   return name_of(f.verdict) + (beside.empty() ? "" : " (" + beside + ")");
 }
 
-/// The point that represents a claim: for a failed claim the worst failing point, if there is one; otherwise the
-/// counter-example, which `explain` prints too, or the point that is nearest to its tolerance.
+/// The point that represents a claim in the table. For a failed claim this is the worst failing point, if there is one.
+/// Otherwise it is the counter-example, which `explain` prints too, or else the point with the largest strain().
 const Point &decisive(const Finding &f) {
   const Point *const broken = f.passed ? nullptr : first_of(f, unexpected), *const example = counter_example(f);
   return broken ? *broken : example ? *example : *first_of(f, [](const Point &) { return true; });
@@ -146,7 +148,7 @@ Outcome outcome_of(const Finding &f) {
   return unqualified;
 }
 
-/// "3 needs_training, 2 not_numeric"
+/// Counts as a text: "3 needs_training, 2 not_numeric".
 std::string tally(const std::map<std::string, int> &counts) {
   std::vector<std::string> parts;
   for (const auto &[name, count] : counts) parts.push_back(std::to_string(count) + " " + name);

@@ -15,7 +15,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-/// JSON has no infinities or NaN: they become texts, so that no number is lost.
+/// The number. Infinities and NaN, which JSON does not have, become texts, so that no number is lost.
 json number_json(double x) { return std::isfinite(x) ? json(x) : json(number(x)); }
 
 json params_json(const Params &params) {
@@ -43,7 +43,8 @@ json specs_json(const std::vector<ParamSpec> &specs) {
   return list;
 }
 
-/// The state of one head: its shape at Dk = Dv = 64, its formula, and, if it is finite, its bytes in float32 at Dk = Dv.
+/// The state of one head: its shape at Dk = Dv = 64, its formula, and, if its size does not grow with T, its bytes in
+/// float32 at Dk = Dv = 64 and 128.
 json state_json(const Variant &v) {
   const Params params = resolve(v.params, {}, v.name);
   const StateFormula formula = state_formula(v);
@@ -100,7 +101,7 @@ json task_json(const Task &t) {
 }
 
 json claim_json(const Claim &c) {
-  // "000 Eq 7, Appendix A": the paper, then the place in it
+  // c.source is the number of the paper, then the place in the paper: "000 Eq 7, Appendix A".
   const size_t space = c.source.find(' ');
   return {{"id", c.id},
           {"address", address_of(c)},

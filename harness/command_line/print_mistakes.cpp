@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The catalogue of mistakes, for reading.
+// Prints the catalogue of mistakes.
 #include "harness/command_line/print_mistakes.hpp"
 #include "harness/command_line/table.hpp"
 #include "harness/core/text.hpp"

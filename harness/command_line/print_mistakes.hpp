@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The catalogue of mistakes, for reading.
+// Prints the catalogue of mistakes.
 #pragma once
 #include "harness/check/mistakes.hpp"
 #include "harness/files/neighbours.hpp"
@@ -9,7 +9,7 @@ namespace recollect {
 
 /// One line per mistake (of kernels and of conventions): its name and what is wrong.
 void print_mistakes(std::ostream &out);
-/// One mistake: what is wrong, its symptoms, and reports of it.
+/// Describes one mistake: what is wrong, where it shows, and public reports of it.
 void describe(std::ostream &out, const Mistake &mistake);
 void describe(std::ostream &out, const ConventionMistake &mistake);
 

@@ -35,7 +35,7 @@ void print_entry(std::ostream &out, const std::string &name, const std::string &
   out << one_line("  " + name + ": " + text) << '\n';
 }
 
-/// Prints the first entries by `print`, under a heading.
+/// Prints a heading, calls print(entry) for the first entries, and says how many are left.
 template <class Entry, class Print>
 void print_some(std::ostream &out, const std::string &kind, const std::vector<const Entry *> &entries,
                 const Print &print) {

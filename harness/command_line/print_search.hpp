@@ -19,11 +19,11 @@ struct SearchResult {
 /// Whether the query is a paper and nothing else.
 bool names_a_paper(const ClaimQuery &query);
 
-/// Everything that matches. A citation matches claims only. Empty for an empty query.
+/// All entries that match the query. A citation matches claims only. Nothing matches an empty query.
 SearchResult search(const ClaimQuery &query);
 
-/// A short list: two lines per claim, one per other entry, at most ten of each kind. For a whole paper: a summary of
-/// its outcomes.
+/// Prints a short list of what was found: two lines per claim and one line per other entry, at most ten entries of each
+/// kind. If the query is a paper and nothing else, counts the verdicts of its claims instead.
 void print_search(std::ostream &out, const std::string &text, const ClaimQuery &query, const SearchResult &found);
 
 } // namespace recollect

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Claims at the user's own points: measurement against prediction along the values swept.
+// The tables of `verify --point`: measurements and predictions of claims at the points that the user named.
 #include "harness/command_line/print.hpp"
 #include "harness/command_line/table.hpp"
 #include "harness/core/text.hpp"
@@ -12,7 +12,7 @@
 namespace recollect {
 namespace {
 
-/// Measurements with one label, at every point.
+/// The measurements of a claim that have the same role and label, one for every point.
 struct Law {
   const Claim *claim;
   Role role;
@@ -35,7 +35,7 @@ std::vector<Law> laws_of(const std::vector<Finding> &findings) {
 
 std::string text_of(const Params::Value &value) { return value.text.empty() ? number(value.number) : value.text; }
 
-/// Parameters with several values; for a single point all its parameters.
+/// Names of the parameters that have several values among the points. For a single point, all its parameters.
 std::set<std::string> shown_parameters(const std::vector<const Point *> &points) {
   std::map<std::string, std::set<std::string>> values;
   for (const Point *p : points)

@@ -22,7 +22,7 @@ void Progress::next(const std::string &name, size_t items) {
   if (finished && total_ > finished)
     left = ", " + clock_text(passed / double(finished) * double(total_ - finished)) + " remaining";
   const size_t room = terminal_width(STDERR_FILENO) - 1, taken = line.size() + left.size();
-  line += name.substr(0, room > taken ? room - taken : 0) + left; // a line that wraps could not be erased
+  line += name.substr(0, room > taken ? room - taken : 0) + left; // cut, because a wrapped line could not be erased
   const bool tell = terminal_ || now - told_ >= std::chrono::seconds(10);
   line_ = line;
   now_doing(line, tell, terminal_);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Progress on standard error: "[i/N] name, remaining time" on a terminal; elsewhere a line every ten seconds, also
-// during a long item (heartbeat.hpp).
+// Shows progress on standard error, as "[i/N] name, remaining time". On a terminal the line is replaced in place.
+// Elsewhere a new line comes every ten seconds, even during a long item (heartbeat.hpp).
 #pragma once
 #include <chrono>
 #include <functional>
@@ -15,9 +15,9 @@ public:
   ~Progress() { done(); }
   Progress(const Progress &) = delete;
   Progress &operator=(const Progress &) = delete;
-  /// Call before `items` items are processed. With 0 items, it is another step of the current item.
+  /// Call before `items` items are processed. Call with 0 items to report another step of the current item.
   void next(const std::string &name, size_t items = 1);
-  /// Erases the line from the terminal, for other output or at the end.
+  /// Erases the line from the terminal. Call before other output and at the end.
   void done();
 
 private:

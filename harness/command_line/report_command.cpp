@@ -30,8 +30,8 @@ std::string last_line(const std::string &text) {
   return lines.empty() ? "" : lines.back();
 }
 
-/// The program's description of layers and tasks, in an anonymous file in memory that the report reads. It disappears
-/// with the processes that have it open, so that nothing remains if a signal ends them.
+/// The program's description of layers and tasks, in an anonymous file in memory, which the report reads. The file
+/// disappears with the processes that have it open, so that nothing remains if a signal ends them.
 class Catalogue {
 public:
   Catalogue() : descriptor_(memfd_create("catalogue", 0)) {
@@ -54,7 +54,7 @@ private:
   int descriptor_;
 };
 
-/// Path of the report's code: next to the installed program, else in the source tree.
+/// Path of the report's Python code: beside the installed program or, if it is not there, in the source tree.
 std::string report_script() {
   std::error_code failed;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", failed);
@@ -75,10 +75,10 @@ int report(const ReportFlags &flags) {
                                  "--catalogue", catalogue.path()};
   if (flags.csv) words.push_back("--csv");
   const int progress =
-      flags.quiet.quiet ? -1 : dup(STDERR_FILENO); // standard error is kept for the report's error messages
+      flags.quiet.quiet ? -1 : dup(STDERR_FILENO); // progress has its own descriptor; errors come on standard error
   if (progress >= 0) words.insert(words.end(), {"--progress", std::to_string(progress)});
   if (flags.quiet.quiet || isatty(STDERR_FILENO)) stop_heartbeat(); // on a terminal the report prints its own progress
-  words.push_back("--");                                            // a name may begin with a dash
+  words.push_back("--");                                            // because names of files may begin with a dash
   words.insert(words.end(), flags.results.begin(), flags.results.end());
   std::string said;
   const int status = run_program(words, said);

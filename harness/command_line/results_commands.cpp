@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands on results files: info, merge, diff.
+// The commands on results files: info, merge and diff.
 #include "harness/command_line/flags.hpp"
 #include "harness/command_line/print.hpp"
 #include "harness/command_line/subcommands.hpp"
@@ -28,7 +28,7 @@ int inspect(const std::string &path, bool json) {
   return missing ? exit_failed : exit_ok;
 }
 
-/// "linear/chunked (with backward) ...": forms whose kernels read and write bf16 and f16 arrays directly.
+/// The forms whose kernels read and write bf16 and f16 arrays directly: "linear/chunked with backward, ...".
 std::string native_16_bit_forms() {
   std::vector<std::string> all;
   for (const Variant &variant : all_variants())

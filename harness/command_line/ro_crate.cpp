@@ -14,7 +14,7 @@ using json = nlohmann::ordered_json;
 
 json reference(const std::string &id) { return {{"@id", id}}; }
 
-/// A file name as the path of a URI.
+/// The name of a file, encoded as a path in a URI.
 std::string encoded(const std::string &name) {
   std::string out;
   for (unsigned char c : name)
@@ -51,8 +51,8 @@ json program(const Facts &run) {
           {"softwareVersion", fact(run, "version") + ", commit " + fact(run, "git_commit")}};
 }
 
-/// Adds the run that wrote a results file, with its command line and start time. Every other fact in /meta becomes a
-/// PropertyValue.
+/// Adds the run that wrote a results file, with the command line and the start time of the run. Every other fact in
+/// /meta becomes a PropertyValue.
 void add_run(json &graph, json &runs, const CrateFile &file) {
   const std::string id = "#run-" + encoded(file.name);
   json settings = json::array(), action{{"@id", id},

@@ -8,16 +8,16 @@
 namespace recollect {
 
 struct CrateFile {
-  std::string name; // in the crate
+  std::string name; // name of the file in the crate
   std::uint64_t bytes = 0;
   Facts run; // /meta of a results file; empty for other files
 };
 
-/// Whether the metadata of a crate name a file of its folder. False if the text is not metadata.
+/// Whether `metadata`, the text of a crate's metadata file, lists `file`. False if the text is not such metadata.
 bool names_file(const std::string &metadata, const std::string &file);
 
-/// ro-crate-metadata.json: flattened JSON-LD. `license` is an SPDX id such as CC-BY-4.0. The crate's date is the date
-/// of its newest run. Logic error without a results file.
+/// The text of ro-crate-metadata.json, in flattened JSON-LD. `license` is an SPDX id such as CC-BY-4.0. The date of the
+/// crate is the date of its newest run. Logic error if no file is a results file.
 std::string crate_metadata(const std::string &name, const std::string &license, const std::vector<CrateFile> &files);
 
 } // namespace recollect

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plan and run: every selected variant on every selected task.
+// The commands `plan` and `run`, which print or run the cases of every selected variant on every selected task.
 #include "harness/command_line/flags.hpp"
 #include "harness/command_line/print.hpp"
 #include "harness/command_line/progress.hpp"
@@ -96,7 +96,7 @@ struct RunFlags {
   bool every_case = false;
 };
 
-/// The metrics asked for, in their tasks' spelling.
+/// The metrics asked for, spelt as the tasks spell them.
 std::vector<std::string> known_metrics(const std::vector<std::string> &asked, const std::vector<Case> &plan) {
   std::vector<std::string> known{"deviation"}, found; // approximate forms report this metric on any task
   for (const Case &c : plan)
@@ -111,7 +111,7 @@ std::vector<std::string> known_metrics(const std::vector<std::string> &asked, co
   return found;
 }
 
-/// Names of the layers to compare. These are also the layers that run, if no others were chosen.
+/// Names of the layers to compare. Usage error if one of them does not run or is named twice, or if there is only one.
 std::vector<std::string> compared_layers(const std::vector<std::string> &asked, const std::vector<Case> &plan) {
   std::vector<std::string> layers;
   for (const std::string &name : asked) {
@@ -125,7 +125,7 @@ std::vector<std::string> compared_layers(const std::vector<std::string> &asked, 
   return layers;
 }
 
-/// "25 min"
+/// A rough duration, such as "25 min".
 std::string duration_text(double seconds) {
   const auto whole = [](double x) { return std::to_string(std::lround(x)); };
   return seconds < 1        ? "a second"
@@ -135,10 +135,10 @@ std::string duration_text(double seconds) {
                             : whole(seconds / 86400) + " days";
 }
 
-/// Prints the cost of a large plan before it starts. It does not ask: the user may be away.
+/// Prints how long a large plan will take before it starts. It asks no question, because the user may be away.
 void say_cost(const std::vector<Case> &plan, const std::vector<const Case *> &left, const RunFlags &flags) {
   constexpr size_t many = 100;
-  constexpr double heavy = 2e10; // operations: about ten seconds
+  constexpr double heavy = 2e10; // number of operations that take about ten seconds
   double work = 0;
   for (double group : work_of(groups_of(plan))) work += group;
   if (left.size() <= many && work < heavy) return;
@@ -157,7 +157,7 @@ void say_cost(const std::vector<Case> &plan, const std::vector<const Case *> &le
   std::cerr << folded(said) << std::endl;
 }
 
-/// Layer, form and type of each group's cases: these choose the kernels that run.
+/// For each group of cases, the layer, form and type, which determine the kernels that run.
 std::vector<std::string> kinds_of(const std::vector<Group> &groups) {
   std::vector<std::string> kinds;
   for (const Group &group : groups) {
@@ -167,7 +167,8 @@ std::vector<std::string> kinds_of(const std::vector<Group> &groups) {
   return kinds;
 }
 
-/// This process's part of a plan, by groups: the whole plan in order, or groups that no other rank has started.
+/// The cases of a plan that this process runs. A single process runs all in order. One of several ranks takes the next
+/// group of cases that no other rank has started.
 class Share {
 public:
   explicit Share(const std::vector<Case> &plan)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sample: inputs for a user's kernel, as one file of one kind or as a folder with the battery.
+// The command `sample`: writes inputs for a user's kernel, as one file of one kind or as a folder with the battery.
 #include "harness/bench/bench.hpp"
 #include "harness/check/battery.hpp"
 #include "harness/check/samples.hpp"
@@ -80,7 +80,7 @@ int write_one(const SampleFlags &flags, const Words &command_line) {
   return exit_ok;
 }
 
-/// Refuses a folder that contains other cases, because they would count as the battery's.
+/// Makes the folder. Input error if it contains other cases, because `check --battery` would count them too.
 void make_folder(const std::string &folder, const std::vector<BatteryCase> &cases) {
   std::error_code problem;
   std::filesystem::create_directories(folder, problem);

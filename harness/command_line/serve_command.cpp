@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0
-// serve: runs commands one after another in one process, for the Python package. It reads a line of JSON, {"args":
-// [...]} as on the command line, and answers with a line of JSON, {"status": ..., "out": ..., "err": ...}. Commands
-// share what is computed once per process: the start of Kokkos, and the references of `check`.
+// SPDX-License-Identifier: Apache-2.0 The command `serve`: runs commands one after another in one process, for the
+// Python package. For each command it reads a line of JSON, {"args": [...]}, with the words of the command line. It
+// answers with a line of JSON, {"status": ..., "out": ..., "err": ...}. Kokkos is started only once, and the references
+// of `check` are kept for later commands.
 #include "harness/command_line/cli.hpp"
 #include "harness/command_line/flags.hpp"
 #include "harness/command_line/subcommands.hpp"
@@ -17,7 +17,8 @@
 namespace recollect {
 namespace {
 
-/// Keeps standard output for answers. Anything that a command or a library prints there is discarded.
+/// Keeps standard output for answers. Whatever a command or a library prints on standard output in another way is
+/// discarded.
 class Answers {
 public:
   Answers() : descriptor_(dup(STDOUT_FILENO)) {
@@ -29,7 +30,7 @@ public:
   ~Answers() { close(descriptor_); }
   Answers(const Answers &) = delete;
   Answers &operator=(const Answers &) = delete;
-  /// False if the reader has closed the pipe; an input error if the answer is lost in another way.
+  /// Writes an answer. False if the reader has closed the pipe; input error if writing fails in another way.
   bool send(const std::string &line) const {
     for (size_t done = 0; done < line.size();) {
       const ssize_t n = write(descriptor_, line.data() + done, line.size() - done);

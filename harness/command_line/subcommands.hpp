@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One file per subcommand: it declares the flags and returns the function that runs the subcommand. Everything else
-// (exit codes, errors, suggestions) is in cli.cpp.
+// Each subcommand has an add_ function in a file NAME_command.cpp (some files have several). The function declares the
+// flags and returns the function that runs the subcommand. Everything else (exit codes, errors, suggestions) is in
+// cli.cpp.
 #pragma once
 #include <functional>
 #include <string>
@@ -12,9 +13,10 @@ class App;
 
 namespace recollect {
 
-using Words = std::vector<std::string>; // the command line, for /meta
+using Words = std::vector<std::string>;
 
-/// Runs a subcommand after its flags were parsed; returns the exit status.
+/// Runs a subcommand after its flags were parsed. `command_line` is recorded in /meta of results files. Returns the
+/// exit status.
 using Action = std::function<int(const Words &command_line)>;
 
 Action add_list(CLI::App &app);

@@ -13,12 +13,12 @@ namespace recollect {
 
 namespace {
 
-/// Counts UTF-8 characters: continuation bytes take no column.
+/// Number of UTF-8 characters. Continuation bytes do not count.
 size_t columns_of(const std::string &text) {
   return size_t(std::count_if(text.begin(), text.end(), [](unsigned char c) { return (c & 0xC0) != 0x80; }));
 }
 
-/// Wraps the text to that many columns; each line has the text's indent.
+/// Wraps the text to `width` columns. Each line is indented like the text.
 std::vector<std::string> lines_of(const std::string &text, size_t width) {
   const size_t start = std::min(text.find_first_not_of(' '), text.size());
   width -= std::min(start, width - 1);
@@ -48,7 +48,7 @@ std::vector<std::string> lines_of(const std::string &text, size_t width) {
   return lines;
 }
 
-/// Narrows the widest columns until the row fits, but none below 8.
+/// Narrows the widest columns until a row has at most `most` characters. No column becomes narrower than 8.
 void fit(std::vector<size_t> &widths, size_t most) {
   const auto total = [&] { return std::accumulate(widths.begin(), widths.end(), 2 * widths.size()) - 2; };
   while (!widths.empty() && total() > most) {

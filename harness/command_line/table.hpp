@@ -13,14 +13,16 @@ using Rows = std::vector<std::vector<std::string>>;
 /// wider than the terminal.
 void print_table(std::ostream &out, const Rows &rows);
 
-/// Columns of the terminal behind a descriptor (standard output), or the value of COLUMNS. Unlimited elsewhere, so that
-/// a pipe gets one line per row; also under mpirun, whose terminal has no width.
+/// The value of COLUMNS, or the number of columns of the terminal behind a descriptor (by default standard output).
+/// Unlimited if there is no terminal, so that a pipe gets one line per row, or if the terminal has no width, as under
+/// mpirun.
 size_t terminal_width(int descriptor = 1);
-/// "name        text ...", wrapped to the terminal's width. Lines after the first are indented by `indent`.
+/// The name, padded to `indent` columns, and the text, wrapped to the width of the terminal. Lines after the first are
+/// indented by `indent`.
 std::string wrapped(const std::string &text, const std::string &name, size_t indent);
 
-/// Wraps each line to the terminal's width. Further lines are aligned with the text after the first gap of two spaces,
-/// else indented a little.
+/// Wraps each line to the width of the terminal. Continuation lines are aligned with the text that follows the line's
+/// first gap of two spaces; without such a gap they are indented by a few spaces.
 std::string folded(const std::string &text);
 
 /// The text with FAILED and WRONG in red if standard output is a terminal and NO_COLOR is not set.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// train: small models with any layer as their mixer.
+// The command `train`: trains small models that have any layer as their token mixer.
 #include "harness/command_line/flags.hpp"
 #include "harness/command_line/progress.hpp"
 #include "harness/command_line/subcommands.hpp"
@@ -50,7 +50,7 @@ struct TrainFlags {
   }
 };
 
-/// Every setting and parameter of a run's layer, as texts.
+/// Every setting of a run, and every parameter of its layer, as texts.
 Assignments described(const TrainingRun &run) {
   Assignments all;
   const auto put = [&](const std::string &prefix, const Params &params) {
@@ -61,7 +61,7 @@ Assignments described(const TrainingRun &run) {
   return all;
 }
 
-/// The settings that differ between runs, except seeds.
+/// A label for each run: its layer, its experiment, and the settings that differ between runs, except seeds.
 std::vector<std::string> labels_of(const std::vector<TrainingRun> &plan) {
   std::map<std::string, std::set<std::string>> values;
   for (const TrainingRun &run : plan)
@@ -77,14 +77,15 @@ std::vector<std::string> labels_of(const std::vector<TrainingRun> &plan) {
   return labels;
 }
 
-/// One model of the plan in training.
+/// A model of the plan while it is being trained.
 class Underway {
 public:
   Underway(size_t model, const TrainingRun &run, TrainingRecord &record)
       : index(model), run_(run), record_(record), trainer_(run.setup, run.seed) {
     if (auto kept = record.kept(model)) trainer_.restore(std::move(*kept));
   }
-  /// Collects the loss of the steps begun, and updates the progress line. False once the model is trained.
+  /// Waits for the steps that were begun, collects their loss, and updates the progress line. False once the model is
+  /// trained.
   bool goes_on(const std::string &label, Progress &progress) {
     trainer_.end();
     if (trainer_.done()) return false;
@@ -96,11 +97,11 @@ public:
                   size_t(steps_));
     return true;
   }
-  /// Begins step i of these models.
+  /// Begins step i of the steps that the next call of goes_on() waits for.
   void begin(int i) {
     if (i < steps_) trainer_.begin();
   }
-  /// Calls `report` once the model is written.
+  /// Tests the trained model and adds it to the record. `report` is called once the record is written.
   void evaluate(const std::function<void(size_t, const Trained &)> &report) {
     train::Judged judged = trainer_.evaluate();
     // A trained model may still diverge in the test, for example on longer texts.
@@ -141,7 +142,7 @@ std::string solved(const Trained &trained) {
   return length == trained.metrics.end() ? "" : "longest word " + number(length->second) + ", ";
 }
 
-/// Accuracies over seeds: mean and standard error.
+/// Prints the accuracy of each label: mean and standard error over seeds.
 void print_summary(const std::vector<std::string> &labels, const TrainingRecord &record) {
   for (size_t i = 0; i < labels.size();) {
     std::vector<double> accuracies;
@@ -178,7 +179,7 @@ void print_rulings(const std::vector<Statement> &statements, const std::vector<R
   print_table(std::cout, rows);
 }
 
-/// Judges the statements by models trained earlier, in any number of runs.
+/// For --judge: judges the suite's statements by models that earlier runs trained.
 int judge(const TrainFlags &flags) {
   refuse_overlap({flags.output.path}, flags.judged);
   const Suite suite = flags.chosen();
@@ -200,7 +201,8 @@ int judge(const TrainFlags &flags) {
   return exit_ok;
 }
 
-/// The runs that are not trained yet, in order. If several ranks share them, the longest come first.
+/// The runs that are not trained yet, in the order of the plan. If several ranks share the runs, the longest come
+/// first.
 std::vector<size_t> left_to_train(const std::vector<TrainingRun> &plan, const TrainingRecord &record) {
   std::vector<double> work;
   for (const TrainingRun &run : plan) {
@@ -213,7 +215,8 @@ std::vector<size_t> left_to_train(const std::vector<TrainingRun> &plan, const Tr
   return left;
 }
 
-/// Trains the runs `left` of the plan, `at_once` at a time if the device has memory for so many.
+/// Trains those runs of the plan whose indices are in `left`: up to `at_once` at a time, or fewer if the device does
+/// not have enough memory.
 void train_all(const std::vector<size_t> &left, int at_once, const std::vector<TrainingRun> &plan,
                const std::vector<std::string> &labels, TrainingRecord &record, Progress &progress,
                const std::function<void(size_t, const Trained &)> &report) {

@@ -31,7 +31,7 @@ struct VerifyFlags {
     r.suite = load_suite(suite);
     r.claims = claims;
     r.seed = seed_option->count() ? seed : r.suite.seed.value_or(seed);
-    for (const std::string &text : points) // commas separate parameters, so a parameter takes a value or a range
+    for (const std::string &text : points) // a comma separates parameters, so it cannot separate values
       for (const Assignments &point : combinations(assignments(split(text, ',')), "--point")) r.points.push_back(point);
     if (!r.points.empty() && r.claims.empty()) usage_error("--point needs the id of the claim that it is for");
     return r;
@@ -51,7 +51,7 @@ int verify(VerifyFlags &flags, const Words &command_line) {
   Recorder recorder(flags.output.path, Results::planned(plan, provenance(command_line, request.seed)),
                     flags.output.resume);
   Progress progress(plan.size(), flags.quiet.quiet || ranks::rank() != 0);
-  std::vector<double> work; // a single process works in the plan's order
+  std::vector<double> work; // all 0 in a single process, which then works in the plan's order
   for (const Measurement &m : plan) work.push_back(ranks::size() > 1 ? work_of(*m.claim) : 0);
   const std::vector<size_t> order = longest_first(work);
   ranks::Counters counter;
@@ -79,7 +79,7 @@ int verify(VerifyFlags &flags, const Words &command_line) {
   const bool sweeps = !flags.points.empty() && !flags.every_point && !flags.quiet.quiet;
   if (sweeps) print_sweep(std::cout, findings);
   print_findings(std::cout, findings, flags.every_point, flags.quiet.quiet || sweeps);
-  bool any = false, failed = false; // nothing verified is not a pass
+  bool any = false, failed = false; // the command fails if no claim was tested
   for (const Finding &f : findings)
     if (f.tested()) any = true, failed = failed || !f.passed;
   return any && !failed ? exit_ok : exit_failed;
