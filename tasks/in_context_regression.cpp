@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// In-context linear regression with noise, y_i = W x_i + noise e_i, from fewer to more examples than dimensions.
+// In-context linear regression with noise, y_i = W x_i + noise e_i, with d dimensions and up to `rounds` d examples.
 //
 // One row: after each example the next one is predicted. The prediction is compared with the Bayes-optimal prediction
 // from the same examples:
@@ -9,9 +9,9 @@
 //   right  W x2      W x3      W x4
 //
 // W and e have independent N(0, 1) entries, so that the Bayes-optimal prediction is ridge regression with the ridge
-// noise^2, and predicting 0 has mean square error 1 for unit vectors x. There are `rounds` times d examples, and the
-// series have one value per round of d examples. "loss_past_d" is the loss of the second round, the first in which the
-// examples determine W. For noise = 0 the ridge is 10^-9.
+// noise^2, and predicting 0 has mean square error 1 for unit vectors x. The series have one value per round of d
+// examples. "loss_past_d" is the loss of the second round, the first in which the examples determine W. For noise = 0
+// the ridge is 10^-9.
 #include "harness/core/task.hpp"
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/linalg.hpp"

@@ -11,8 +11,8 @@
 // own included):
 //   k,v    u1,r1   u2,r2   u1,r1          q  u1   u1   u2
 //
-// Decoding chooses among all tokens. As many embeddings are orthonormal as the width allows: with 2P > d > P the tokens
-// beyond the first d have a separate orthonormal basis (003 needs 2P <= d for exactness with bigrams).
+// Decoding chooses among all tokens. Embeddings are orthonormal as far as the width allows: with 2P > d > P the tokens
+// after the first d have a separate orthonormal basis (003 needs 2P <= d for exactness with bigrams).
 #include "harness/numerics/keys.hpp"
 #include "harness/numerics/random.hpp"
 #include "harness/numerics/scoring.hpp"

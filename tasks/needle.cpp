@@ -7,9 +7,10 @@
 //   number    7 digits                    words that never repeat                           (S-NIAH-2)
 //   uuid      32 hexadecimal digits       words that never repeat                           (S-NIAH-3)
 //
-// With needles > 1 the text has other needles that are not asked for (MK-NIAH-1: 4 numbers). With needles = 0 it is
-// full of them (MK-NIAH-2: numbers, MK-NIAH-3: uuids). Needles share all words but their names, so the keys of another
-// needle are similar to the keys of the needle asked for: token by token, their inner product is `alike`.
+// With needles > 1 the text has other needles that are not asked for (MK-NIAH-1: 4 numbers). With needles = 0 the text
+// is full of such other needles (MK-NIAH-2: numbers, MK-NIAH-3: uuids). Needles share all words but their names, so the
+// keys of another needle are similar to the keys of the needle asked for: token by token, their inner product is
+// `alike`.
 //
 // One row with a needle of 2 tokens in a text of 7 steps (w: haystack words under their own keys x):
 //   t      1      2      3      4      5      6      7

@@ -9,9 +9,9 @@
 //   v,q         a    x    y    k2   b    k1
 //   o  ->                                a          <- scored at the step of the query
 //
-// harness/numerics/recall_texts.hpp describes the texts. A length-2 convolution makes the token before a step its key, so
-// that values and noise are also written, each under the token before it. Decoding chooses among the whole vocabulary:
-// keys, then values, then noise.
+// harness/numerics/recall_texts.hpp describes the texts. A convolution of length 2 makes the previous token the key of
+// a step, so keys and noise are also written as values, each under the token before it. Decoding chooses among the
+// whole vocabulary: keys, then values, then noise.
 #include "harness/numerics/keys.hpp"
 #include "harness/numerics/recall_texts.hpp"
 #include "tasks/token_texts.hpp"

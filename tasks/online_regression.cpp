@@ -8,7 +8,7 @@
 //            k  x1       x2
 //            v  x2'      x3'
 //            q  x2       x3
-//            o  -> x3'   -> x4'    the naive forecast x2', x3' is the value of the step itself
+//            o  -> x3'   -> x4'    the naive forecast is the step's own v: x2', x3'
 //
 // The paper leaves some choices open that decide its curves (claims fig2_*). By default, Sigma has correlation 0.5
 // between all channels, x_1 is stationary, and keys and queries have unit norm (raw keys reach |k|^2 = 5, where a delta
@@ -68,7 +68,7 @@ Problem generate(const Params &p, std::uint64_t seed) {
     for (int t = 0; t < T + 2; ++t) {
       const std::vector<double> e = noise(size_t(b) * (T + 2) + t);
       const bool stationary = t == 0 && p.text("start") == "stationary";
-      const double factor = t == 0 ? 0 : t < T / 4 ? early : late; // step t of the paper, counted from 1, makes x[t]
+      const double factor = t == 0 ? 0 : t < T / 4 ? early : late; // x[t] is the paper's x_{t+1}
       const double spread = stationary ? scale / std::sqrt(1 - early * early) : scale;
       for (int c = 0; c < d; ++c) x.push_back((t ? factor * x[size_t(t - 1) * d + c] : 0) + spread * e[c]);
     }

@@ -7,7 +7,7 @@
 //   k,v    k1,a    k2,b    k2,c    k1,d
 //   q      k1      k1      k1      k1    <- scored: should be d; a is stale
 //
-// The keys within a memory have equal inner products, the cosine of an angle. The angle decreases in equal steps over
+// Any two keys of a memory have the same inner product, the cosine of an angle. The angle decreases in equal steps over
 // the batch, from 90 degrees (nothing interferes) to `closest`; the series have one value per angle. Head h asks for
 // key h. Decoding chooses among all values ever written; "stale" is the fraction of reads that return an earlier value
 // of the right key.

@@ -7,8 +7,8 @@
 //   q                                  p1     p2
 //   o  ->                              a      b
 //
-// With noise_beta = 0 a layer with a write gate solves an ordinary copy task; one without a gate writes the noise as
-// well.
+// With noise_beta = 0, a layer that reads beta solves an ordinary copy task; a layer without a write strength writes
+// the noise as well.
 #include "tasks/copying.hpp"
 
 namespace recollect::tasks {

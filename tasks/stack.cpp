@@ -67,8 +67,8 @@ Problem generate(const Params &p, std::uint64_t seed) {
   return problem;
 }
 
-/// The metrics of score_reads, and "late_accuracy", the accuracy over the second half of the steps, by which stacks
-/// have been overwritten more often.
+/// The metrics of score_reads, and "late_accuracy", the accuracy over the second half of the steps, where places on the
+/// stacks have been overwritten more often.
 Score score(const Params &, const Problem &problem, const Output &output) {
   Score result = score_reads(problem, output);
   const Shape &shape = problem.sequence.shape;

@@ -15,7 +15,7 @@
 // So "norm_by_step" is the Frobenius norm of the read map, as root mean square over memories. "growth" is its exponent,
 // the slope of log norm against log t over the second half. "state_norm" is the norm of the final state's first Dv rows
 // (S), and "extra_norm" is the norm of the rows below them (a normaliser, momentum, or the inverse A_t of 003 and 004;
-// 0 if there are none). To get both norms as functions of T, run at several T.
+// 0 if there are none). Both are values at the final step; for their growth, run the task at several T.
 #include "harness/numerics/keys.hpp"
 #include "harness/numerics/random.hpp"
 #include "harness/numerics/scoring.hpp"

@@ -16,8 +16,8 @@
 //
 // Head h follows key h; the product is right if all heads are. "length" is the number of letters before the first
 // letter at which fewer than `level` of the memories are right. `eigenvalue` is the eigenvalue of a step's transition
-// along the step's key: -1 is an exchange, 0 a projection (as beta <= 1 allows at unit keys; it loses the order), and 1
-// changes nothing.
+// along the step's key: -1 is an exchange; 0 is a projection, which loses the order (the smallest eigenvalue that beta
+// <= 1 allows at unit keys); and 1 changes nothing.
 #include "harness/numerics/groups.hpp"
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/keys.hpp"
@@ -49,7 +49,7 @@ Problem generate(const Params &p, std::uint64_t seed) {
   const int memories = p.integer("memories"), letters = p.integer("letters"), d = p.integer("d"), n = group.points,
             reflections = reflections_of(p), T = shape_of(p).T;
   const double scale = std::sqrt((1 - p.real("eigenvalue")) / 2);
-  const std::vector<double> keys = make_keys({"orthonormal", n + 1, d}, memories, seed); // the last is the spare one
+  const std::vector<double> keys = make_keys({"orthonormal", n + 1, d}, memories, seed); // the last is the spare key
   const std::vector<double> values = make_keys({"orthonormal", n, d}, memories, ~seed);
   Problem problem;
   Sequence &s = problem.sequence;

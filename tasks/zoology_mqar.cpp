@@ -9,10 +9,10 @@
 //   v,q         v1   k2   v2   k2   f    k1   f
 //   o  ->                      v2        v1          <- scored at the step of the query
 //
-// The texts come from harness/numerics/recall_texts.hpp: power law, updates > 0 (forgetting MQAR), key_tokens = 2
-// (compositional MQAR). With keys of two tokens, k and q are sums of two tokens, in which the odd channels of the
-// earlier token are negated. So keys in one row or column of the grid have inner product 1/2, and the g^2 keys have
-// rank 2 g - 1. Decoding chooses among the whole vocabulary.
+// harness/numerics/recall_texts.hpp describes the texts and the power law; updates > 0 gives forgetting MQAR, and
+// key_tokens = 2 compositional MQAR. With keys of two tokens, k and q are sums of two tokens, in which the odd channels
+// of the earlier token are negated. The keys form a grid of g x g, one token per axis. Keys in one row or column of the
+// grid have inner product 1/2, and all keys together have rank 2 g - 1. Decoding chooses among the whole vocabulary.
 #include "harness/numerics/keys.hpp"
 #include "harness/numerics/recall_texts.hpp"
 #include "tasks/token_texts.hpp"

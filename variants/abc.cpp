@@ -5,10 +5,10 @@
 //   K_t[m] = sum_i e^{w_i[m]} k_i / sum_i e^{w_i[m]},   V_t[m] = sum_i e^{w_i[m]} v_i / sum_i e^{w_i[m]}
 //   o_t = sum_m p_t[m] V_t[m],   p_t = softmax_m(scale K_t q_t)
 //
-// With z_t the logarithm of the sum of the weights, this is gated_slot_attention: a slot keeps the share lambda_t =
-// e^{z_{t-1} - z_t} of its content and adds the new one with the share 1 - lambda_t = e^{w_t - z_t}. Slot m is channel
-// m of w, so there are Dk slots. State: (Dv + Dk + 1) x Dk: V transposed, then K, then z. Cost per token: 5 Dk (Dk +
-// Dv) + 6 Dk flops, 3 Dk exponentials and logarithms.
+// Let z_t[m] = log sum_{i<=t} e^{w_i[m]}. Then the layer is gated_slot_attention: slot m keeps the share lambda_t =
+// e^{z_{t-1} - z_t} of its content and adds the new key and value with the share 1 - lambda_t = e^{w_t - z_t}. Slot m
+// is channel m of w, so there are Dk slots. State: (Dv + Dk + 1) x Dk: V transposed, then K, then z. Cost per token: 5
+// Dk (Dk + Dv) + 6 Dk flops, 3 Dk exponentials and logarithms.
 #include "variants/kernels/scan/mean_gates.hpp"
 #include "variants/kernels/scan/slots.hpp"
 

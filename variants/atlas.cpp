@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Omega rule of ATLAS on a linear memory (Behrouz et al. 2025, arXiv:2505.23735, Eq 9-11: OmegaNet without feature
-// maps). One step reduces the losses of the last c tokens; a step of the delta rule reduces only the loss of the newest
-// token.
+// maps). One step reduces the losses of the last c = `window` tokens; a step of the delta rule reduces only the loss of
+// the newest token.
 //
 //   e_i = v_i - S_{t-1} k_i,   i = t-c+1 ... t
 //   S_t = alpha_t S_{t-1} + eta sum_i beta_i e_i k_i^T,   o_t = S_t q_t

@@ -5,7 +5,7 @@
 //   S_t = S_{t-1} + v_t phi(k_t)^T,   z_t = z_{t-1} + phi(k_t),   o_t = S_t phi(q_t) / (z_t . phi(q_t))
 //   phi(q) . phi(k) = 1 + s + s^2 / 2 = ((1 + s)^2 + 1) / 2 > 0,   s = scale q . k
 //
-// State: (Dv + 1) x F, S over z, F = 1 + Dk + Dk (Dk + 1) / 2. Cost per token: recurrent 4 (Dv + 1) F flops.
+// State: (Dv + 1) x F: S above z, with F = 1 + Dk + Dk (Dk + 1) / 2. Cost per token: recurrent 4 (Dv + 1) F flops.
 #include "variants/kernels/chunked/feature_map.hpp"
 #include "variants/kernels/common/quadratic.hpp"
 

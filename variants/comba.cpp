@@ -7,8 +7,8 @@
 //   o_t  = S_t (q_t - d w_t)
 //
 // The source's erase key is w_t = b k_t, with one b in [0,1] per head. With w_t = k_t and d = 0 the layer is
-// gated_delta_net. State: Dv x Dk. Cost per token: recurrent 7 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as
-// matrix products.
+// gated_delta_net. State: Dv x Dk. Cost per token: recurrent 7 Dv Dk; chunked (C steps per chunk) 6 Dv Dk + C (4 Dk + 3
+// Dv) flops, as matrix products.
 #include "variants/kernels/chunked/decay_first.hpp"
 #include "variants/kernels/common/rows.hpp"
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // cosFormer (Qin et al. 2022, arXiv:2202.08791): relu features, and pairs weighted by cos(pi (t - i) / (2 length)),
-// which falls from 1 to 0 over `length` steps. The state is rotated by theta = pi / (2 length) per step, so that the
-// layer needs no step count:
+// which falls from 1 to 0 over `length` steps. The state is rotated by theta = pi / (2 length) per step, so the layer
+// does not need to know t:
 //
 //   S_t = e^{i theta} S_{t-1} + v_t relu(k_t)^T,   z_t = e^{i theta} z_{t-1} + relu(k_t)
 //   o_t = Re(S_t relu(q_t)) / Re(z_t . relu(q_t))
 //
-// Beyond `length` steps the weights would turn negative. State: (Dv + 1) x 2 Dk, [real | imaginary] parts of S over z.
-// Cost per token: recurrent 10 (Dv + 1) Dk flops; chunked as linear with 2 Dk features.
+// Beyond `length` steps the weights would turn negative. State: (Dv + 1) x 2 Dk: S above z, each as [real | imaginary]
+// parts. Cost per token: recurrent 10 (Dv + 1) Dk flops; chunked as linear with 2 Dk features.
 #include "variants/kernels/chunked/rotation_backward.hpp"
 #include <cmath>
 

@@ -8,20 +8,21 @@
 // exp(z/tau); softmax is exp(z/tau) divided by its sum over i < t in kappa1 and over i <= t in kappa2 (000 Eq 94-95
 // with the indices of Z^(1), Z^(2) corrected to exp(k_i.k_t) and exp(k_i.q_t)); relu is max(0, z).
 //
-// Both similarities are linear by default. With w = k and unit keys, the layer is then DeltaNet, whose writes contract
-// at scale = tau = 1. With these settings, exp has kappa(k,k) = e > 2 and diverges, softmax is nearly uniform, and
-// round needs coherence below 1/8.
+// Both similarities are linear by default. With w = k and unit keys, the layer is then DeltaNet, and its writes
+// contract at scale = tau = 1. At the same scale and tau, exp has kappa(k,k) = e > 2, so the layer diverges; softmax is
+// nearly uniform; and round needs keys of coherence below 1/8 (000 Theorem 1).
 //
 // Groups (000 Eq 111): kappa1 becomes sum_j a_j kappa1(k_i, w^j_t) with w^j = j w. If a_1 ... a_G are not given, the
-// sum is fitted to z at z = -1, 0, 1, 2 (000 E.2) by least squares of minimum norm. Four groups of exp fit all four
-// points exactly.
+// sum is fitted to z at z = -1, 0, 1, 2 (000 E.2) by least squares of minimum norm. Four groups (G = 4) of exp fit all
+// four points exactly.
 //
 // Shared lookups (000 Eq 111 with a lookup w^h from each head, as trained in E.4): all heads use the mean 1/H sum_h
 // beta^h_t kappa1(k^h_i, w^h_t) in place of beta_t kappa1(k_i, w_t). A head's beta may be negative.
 //
-// No finite state: every k and u is kept. Cost of token t: 4 t (Dk + Dv) flops. Chunked form: 000 Appendix D.3. The
-// form `doubling` inverts each chunk's I + A by 000 Eq 99-100 and needs no substitution. It consists of matrix products
-// only, but loses digits if powers of A grow (repeated keys).
+// No finite state: every k and u is kept. Cost of token t: 4 t (Dk + Dv) flops. Chunked form: 000 Appendix D.3. In a
+// chunk, u solves (I + A) u = b, where A holds beta_t kappa1(k_i, w_t) for i < t, and b the rest of the first equation.
+// The form `doubling` computes the inverse by 000 Eq 99-100, without substitution. It consists of matrix products only,
+// but loses digits if powers of A grow (repeated keys).
 //
 // Gradients take the slope of round as 1 (straight-through), as the listing of 000 does in training.
 #include "variants/kernels/attention/chosen_similarities.hpp"

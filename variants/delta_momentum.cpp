@@ -5,8 +5,8 @@
 //   S_t = S_{t-1} (I - k_t k_t^T) + C_t
 //   o_t = S_t q_t
 //
-// State: 2 Dv x Dk, S above C. Cost per token: recurrent 10 Dv Dk; chunked 12 Dv Dk + C (4 Dk + 7 Dv) flops, as matrix
-// products.
+// State: 2 Dv x Dk, S above C. Cost per token: recurrent 10 Dv Dk; chunked (C steps per chunk) 12 Dv Dk + C (4 Dk + 7
+// Dv) flops, as matrix products.
 #include "variants/kernels/chunked/momentum_backward.hpp"
 #include "variants/kernels/common/rows.hpp"
 

@@ -5,7 +5,8 @@
 //   S_t = S_{t-1} (I - beta_t k_t k_t^T) + beta_t v_t k_t^T
 //   o_t = S_t q_t
 //
-// State: Dv x Dk. Cost per token: recurrent 6 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
+// State: Dv x Dk. Cost per token: recurrent 6 Dv Dk; chunked (C steps per chunk) 6 Dv Dk + C (4 Dk + 3 Dv) flops, as
+// matrix products.
 #include "variants/kernels/chunked/delta_rule_backward.hpp"
 #include "variants/kernels/chunked/delta_variant.hpp"
 #include "variants/kernels/chunked/stored.hpp"

@@ -4,9 +4,9 @@
 //   S_t^(j) = S_t^(j-1) (I - beta_t x_j x_j^T) + beta_t v_t x_j^T,   j = 1 ... n_h, from S_t^(0) = S_{t-1}
 //   o_t = S_t^(n_h) q_t
 //
-// The last step uses x = k_t, and the steps before it w_t and k_t in turn. Without w all steps use k_t; these are the
-// repeated gradient steps of 003. State: Dv x Dk. Cost per token: recurrent (4 householder + 2) Dv Dk; chunked as
-// delta_net on n_h T steps.
+// n_h is the parameter householder. x_j alternates between w_t and k_t, and the last one is k_t. If w is absent, all
+// steps use k_t; these are the repeated gradient steps of 003. State: Dv x Dk. Cost per token: recurrent (5 n_h + 2) Dv
+// Dk flops; chunked as delta_net on n_h T steps.
 #include "variants/kernels/chunked/sub_steps.hpp"
 #include "variants/kernels/common/rows.hpp"
 

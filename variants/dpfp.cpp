@@ -5,7 +5,7 @@
 //   S_t = S_{t-1} + v_t phi(k_t)^T,   z_t = z_{t-1} + phi(k_t),   o_t = S_t phi(q_t) / (z_t . phi(q_t))
 //   phi(x)_{2 Dk (shift - 1) + i} = r_i r_{(i + shift) mod 2 Dk},   i = 0 ... 2 Dk - 1, shift = 1 ... nu
 //
-// State: (Dv + 1) x 2 Dk nu, S over z. Cost per token: recurrent 8 (Dv + 1) Dk nu flops.
+// State: (Dv + 1) x 2 Dk nu: S above z. Cost per token: recurrent 8 (Dv + 1) Dk nu flops.
 #include "variants/kernels/chunked/feature_map.hpp"
 
 namespace recollect::variants {

@@ -6,9 +6,9 @@
 //   o_t = S_t q_t
 //
 // At small beta it approaches delta_net: the step size beta differs from g_t by the relative amount beta |k|^2 / 2. As
-// beta grows it approaches nlms. It is computed with k / m in place of k, m a power of two, so that no square
-// overflows; g_t then becomes m^2 g_t. State: Dv x Dk. Cost per token: recurrent 6 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3
-// Dv) flops, as matrix products.
+// beta grows, it approaches nlms. The code replaces k by k / m, where m is a power of two, so that no square overflows;
+// g_t then becomes m^2 g_t. State: Dv x Dk. Cost per token: recurrent 6 Dv Dk; chunked (C steps per chunk) 6 Dv Dk + C
+// (4 Dk + 3 Dv) flops, as matrix products.
 #include "variants/kernels/chunked/delta_rule_backward.hpp"
 #include "variants/kernels/chunked/delta_variant.hpp"
 #include "variants/kernels/common/exact_gain.hpp"

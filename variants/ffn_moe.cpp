@@ -4,11 +4,11 @@
 //   e(i) = i / block,   s_e(q) = q . mean_{i in e} w_i
 //   o_t = sum over rows i of the topk best experts of v_i max(0, k_i . q_t)
 //
-// Expert e is `block` consecutive rows of W_K and W_V; its router row is the mean of its rows of w (of k, if w is
-// absent). Gates are 0 or 1, as in 000 Eq 26. If experts have equal scores, the earlier expert wins. With topk >= T /
-// block, all experts are chosen, and the layer is ffn_relu. Gradients of chosen rows are computed; the router has no
-// gradient. Not causal: k, v and w are weights, not context. There is no other state. Cost per token: parallel 2 Dk T /
-// block + 2 topk block (Dk + Dv) flops.
+// Expert e consists of `block` consecutive rows of W_K and W_V; the router scores it by the mean of its rows of w (of
+// k, if w is absent). An expert's gate is 1 if it is chosen, else 0, as in 000 Eq 26. If experts have equal scores, the
+// earlier expert wins. With topk >= T / block, all experts are chosen, and the layer is ffn_relu. Gradients of chosen
+// rows are computed; the router has no gradient. Not causal: k, v and w are weights, not context. There is no other
+// state. Cost per token: parallel 2 Dk T / block + 2 topk block (Dk + Dv) flops.
 #include "variants/kernels/attention/chosen_backward.hpp"
 #include "variants/kernels/attention/persistent.hpp"
 #include "variants/kernels/attention/similarity.hpp"
@@ -27,7 +27,7 @@ template <class Real> struct Routed {
   }
 };
 
-/// One query: finds its experts, then sums over their rows.
+/// Computes the output of one query: finds its experts, then sums over their rows.
 template <class Real> struct RunExperts {
   int Dk, Dv;
   Choice<Real> choice;

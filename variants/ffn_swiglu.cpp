@@ -12,7 +12,7 @@ namespace recollect::variants {
 namespace {
 
 template <class Real> struct Swiglu {
-  static constexpr bool costly = true; // (attention_cuda.hpp)
+  static constexpr bool costly = true; // see attention_cuda.hpp
   int T, width;
   Array<Real> q, w;
   KOKKOS_FUNCTION static constexpr bool normalised() { return false; }

@@ -6,7 +6,7 @@
 //
 // Qwen3-Next runs this rule with fewer heads of q and k than of v (--qk-heads). The strength beta may reach 2, as with
 // fla's allow_neg_eigval: the eigenvalue alpha (1 - beta |k|^2) may be negative. State: Dv x Dk. Cost per token:
-// recurrent 7 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
+// recurrent 7 Dv Dk; chunked (C steps per chunk) 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
 #include "variants/kernels/chunked/decay_first.hpp"
 #include "variants/kernels/chunked/stored.hpp"
 #include "variants/kernels/common/rows.hpp"

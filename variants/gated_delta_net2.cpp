@@ -7,9 +7,10 @@
 //   o_t  = S_t q_t
 //
 // The source erases along b_t * k_t and writes w_t * v_t (element-wise), with Dk erase strengths b_t and Dv write
-// strengths w_t. Here w_t is the erase key b_t * k_t, v_t has already been multiplied by its strengths, and beta_t is a
-// factor on both, 1 in the source. With w_t = k_t it is kda. State: Dv x Dk. Cost per token: recurrent 7 Dv Dk; chunked
-// 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products, and about 3 * 16 Dk more for the pairs inside secondary chunks.
+// strengths w_t. In this file, w_t is the erase key b_t * k_t, v_t has already been multiplied by its write strengths,
+// and beta_t multiplies both kinds of strengths; it is 1 in the source. With w_t = k_t the layer is kda. State: Dv x
+// Dk. Cost per token: recurrent 7 Dv Dk; chunked (C steps per chunk) 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix
+// products, and about 3 * 16 Dk more for the pairs inside secondary chunks (decays.hpp).
 #include "variants/kernels/chunked/decay_first.hpp"
 #include "variants/kernels/common/rows.hpp"
 

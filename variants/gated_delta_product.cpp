@@ -6,9 +6,10 @@
 //   S_t^(j) = S_t^(j-1) (I - beta_t x_j x_j^T) + beta_t v_t x_j^T,   j = 1 ... n_h
 //   o_t = S_t^(n_h) q_t
 //
-// As in delta_product, the last step uses x = k_t, and the steps before it w_t and k_t in turn; the source has a key, a
-// value and a beta for each step. With one step it is gated_delta_net; with alpha = 1 it is delta_product. State: Dv x
-// Dk. Cost per token: recurrent (4 householder + 3) Dv Dk; chunked as gated_delta_net on n_h T steps.
+// n_h is the parameter householder. As in delta_product, x_j alternates between w_t and k_t, and the last one is k_t;
+// the source has a key, a value and a beta for each step. With n_h = 1 the layer is gated_delta_net; with alpha = 1 it
+// is delta_product. State: Dv x Dk. Cost per token: recurrent (4 n_h + 3) Dv Dk flops; chunked as gated_delta_net on
+// n_h T steps.
 #include "variants/kernels/chunked/sub_steps.hpp"
 #include "variants/kernels/common/rows.hpp"
 

@@ -7,8 +7,8 @@
 //   S_t  = S'_t + beta_t u_t (k_t - (S'_t)^T u_t)^T
 //   o_t  = S_t q_t
 //
-// It writes like kda with keys and values exchanged. Value channel i decays by factor i mod Dk of lambda. State: Dv x
-// Dk. Cost per token: recurrent 7 Dv Dk flops; chunked as kda plus a decayed sum's backward pass.
+// It writes like kda with keys and values exchanged. Value channel i decays by lambda_t[i mod Dk]. State: Dv x Dk. Cost
+// per token: recurrent 7 Dv Dk flops; chunked as kda, plus the backward pass of a decayed sum (exchanged_roles.hpp).
 #include "variants/kernels/chunked/exchanged_roles.hpp"
 #include "variants/kernels/common/unit_rows.hpp"
 

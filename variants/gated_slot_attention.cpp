@@ -5,9 +5,9 @@
 //   K_t[m] = lambda_t[m] K_{t-1}[m] + w_t[m] k_t,   V_t[m] = lambda_t[m] V_{t-1}[m] + w_t[m] v_t
 //   o_t = sum_m p_t[m] V_t[m],   p_t = softmax_m(scale K_t q_t)
 //
-// Without w, w is 1 - lambda, as in the paper. Slot m is channel m of lambda and w, so there are Dk slots; this is also
-// the default of fla's layer. State: (Dv + Dk) x Dk: V transposed, then K. Cost per token: 5 Dk (Dk + Dv) flops, Dk
-// exponentials.
+// If w is absent, it is 1 - lambda, as in the paper. Slot m is channel m of lambda and w, so there are Dk slots; this
+// is also the default of fla's layer. State: (Dv + Dk) x Dk: V transposed, then K. Cost per token: 5 Dk (Dk + Dv)
+// flops, Dk exponentials.
 #include "variants/kernels/scan/slots.hpp"
 
 namespace recollect::variants {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax attention that forgets: a pair's weight is multiplied by all later gates (000 Eq 30-31; FoX, Lin et al.
-// 2025).
+// Softmax attention that forgets: the weight of a pair is multiplied by the gates of all later steps (000 Eq 30-31;
+// FoX, Lin et al. 2025).
 //
 //   o_t = sum_{i<=t} p(t,i) v_i,   p(t,i) ~ exp(scale q_t . k_i) prod_{j=i+1..t} alpha_j,   scale = 1/sqrt(Dk)
 //
-// normalised over i <= t, so that alpha = 1 is softmax attention. A sink adds exp(sink) to the sum of the weights, and
-// 0 to the output. No gate decays this term (fla's fla/ops/attn/parallel.py, sink_bias). No finite state. Cost of token
-// t: 2 t (Dk + Dv) flops and t exponentials. The parallel form adds sums of log alpha to the logits. These are
-// compensated sums in double, because a short product late in a long sequence is a small difference of large sums.
+// The weights p(t,i) are normalised over i <= t, so alpha = 1 gives softmax attention. A sink adds exp(sink) to the sum
+// of the weights, and 0 to the output. No gate decays this term (fla's fla/ops/attn/parallel.py, sink_bias). No finite
+// state. Cost of token t: 2 t (Dk + Dv) flops and t exponentials. The parallel form adds sums of log alpha to the
+// logits. It computes them as differences of running sums. Late in a long sequence, a product of few gates is then a
+// small difference of large sums, so the running sums are in double, with compensation.
 //
 // Gradients. Let dl_ti = p(t,i) (do_t . v_i - do_t . o_t) be the gradient of a logit, and m_t the logarithm of the
 // normaliser:
@@ -31,7 +32,7 @@ template <class Real> struct Recurrent {
   Real scale, sink;
   KOKKOS_FUNCTION void operator()(const Team &team, const Head<Real> &h) const {
     const Real scale = this->scale, sink = this->sink, least = Kokkos::reduction_identity<Real>::max(),
-               most = Real((std::numeric_limits<Real>::max_exponent - 1) * M_LN2); // 0 times its exponential is 0
+               most = Real((std::numeric_limits<Real>::max_exponent - 1) * M_LN2); // exp(most) is finite
     Real *p = h.work, *closed = p + h.T;
     for (int t = 0; t < h.T; ++t) {
       each(team, t + 1, [=](int i) {
@@ -85,7 +86,7 @@ template <class Real> struct ForgettingBySums {
     const size_t now = head * T + t, then = head * T + i;
     return scale * qk + Real((high(now) - high(then)) + (low(now) - low(then)));
   }
-  /// The number of gates of 0 between i and t.
+  /// The number of gates of 0 at steps i + 1 ... t.
   KOKKOS_FUNCTION double closed(size_t head, int t, int i) const { return zeros(head * T + t) - zeros(head * T + i); }
 };
 
@@ -123,7 +124,7 @@ template <class Real> void parallel(const Call<Real> &call) {
   attend("gated_softmax::parallel", call, by_sums(call, scale(call)));
 }
 
-/// A query's contribution to the gradient of the latest gate of 0 up to the query, if there is one.
+/// The contribution of query t to the gradient of the last gate of 0 at a step s <= t; 0 if there is no such gate.
 template <class Real> struct ThroughLastClosed {
   ForgettingBySums<Real> logit;
   QueryFacts<Real> facts;

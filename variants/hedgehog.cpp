@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hedgehog (Zhang et al. 2024, arXiv:2402.04347): exponential features of both signs. Its learned projection has its
-// initial value, the identity. The kernel is phi(q) . phi(k) = 2 sum_j cosh(q_j + k_j): peaked, positive, growing with
-// q . k.
+// Hedgehog (Zhang et al. 2024, arXiv:2402.04347): the features exp(x) and exp(-x). The learned projection of the source
+// is the identity here, its initial value. The kernel is phi(q) . phi(k) = 2 sum_j cosh(q_j + k_j): peaked, positive,
+// growing with q . k.
 //
 //   S_t = S_{t-1} + v_t phi(k_t)^T,   z_t = z_{t-1} + phi(k_t),   phi(x) = (exp(x), exp(-x))
 //   o_t = S_t phi(q_t) / (z_t . phi(q_t))

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// HGRN (Qin et al. 2023, arXiv:2311.04823), the gated element-wise recurrence, without its fixed phases: one number of
-// state per value channel. In the paper's names, v is the input c, and q the output gate g.
+// HGRN (Qin et al. 2023, arXiv:2311.04823), the gated element-wise recurrence, without its fixed phases. The state has
+// one number per value channel. In the paper's names, v is the input c, and q the output gate g.
 //
 //   h_t = f_t * h_{t-1} + (1 - f_t) * v_t,   f_t = lower + (1 - lower) lambda_t sigmoid(-k_t)
 //   o_t = q_t * h_t
 //
 // All products are element-wise; value channel i takes its gates from key channel i mod Dk (the paper has Dk = Dv). The
-// key k is the pre-activation of the write; for k far below 0, f = lower + (1 - lower) lambda. State: Dv x 1. Cost per
-// token: 4 Dv + 16 Dk flops.
+// key k is the pre-activation of the write; for k far below 0, f = lower + (1 - lower) lambda. The parameter `lower` is
+// the lower bound of f. State: Dv x 1. Cost per token: 4 Dv + 16 Dk flops.
 #include "variants/kernels/common/forget_gate.hpp"
 #include "variants/kernels/common/rows.hpp"
 #include "variants/kernels/scan/scan.hpp"
@@ -27,7 +27,7 @@ template <class Real> void recurrent(const Call<Real> &call) {
 }
 
 template <class Real> struct Rule {
-  struct Row { // of one column
+  struct Row { // step t of value channel i
     const ForgetGates<Real> &f;
     const Head<Real> &h;
     int t, i;

@@ -5,9 +5,9 @@
 //   S_t = S_{t-1} diag(f_t) + v_t (1 - f_t)^T,   f_t = lower + (1 - lower) lambda_t sigmoid(-k_t)
 //   o_t = S_t q_t
 //
-// The key k is the pre-activation of the write; for k far below 0, f = lower + (1 - lower) lambda. State: Dv x Dk.
-// Column j is a running mean of the values, with the decay f_j. Cost per token: recurrent 5 Dv Dk flops; chunked as
-// gated_linear.
+// The key k is the pre-activation of the write; for k far below 0, f = lower + (1 - lower) lambda. The parameter
+// `lower` is the lower bound of f. State: Dv x Dk. Column j is a running mean of the values, with the decay f_j. Cost
+// per token: recurrent 5 Dv Dk flops; chunked as gated_linear.
 #include "variants/kernels/chunked/gated_recurrence_backward.hpp"
 #include "variants/kernels/common/forget_gate.hpp"
 #include "variants/kernels/common/rows.hpp"

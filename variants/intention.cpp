@@ -5,7 +5,7 @@
 //   o_t = V_t^T K_t (K_t^T K_t + ridge I)^{-1} q_t,   K_t, V_t the keys and values up to t as rows
 //
 // State: (Dv + Dk) x Dk, V_t^T K_t above K_t^T K_t. Cost per token: recurrent (one Cholesky factorisation) 4 Dv Dk + 3
-// Dk^2 + Dk^3 / 3; chunked (Woodbury blocks) 6 Dv Dk + 2 Dk^2 + C (3 Dv + 5 Dk) + 7/3 Dk^3 / C flops.
+// Dk^2 + Dk^3 / 3; chunked (Woodbury blocks of C steps) 6 Dv Dk + 2 Dk^2 + C (3 Dv + 5 Dk) + 7/3 Dk^3 / C flops.
 #include "variants/kernels/regression/gram.hpp"
 #include "variants/kernels/regression/normal_equations_backward.hpp"
 

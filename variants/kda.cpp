@@ -6,8 +6,9 @@
 //   S_t  = S'_t + beta_t (v_t - S'_t k_t) k_t^T
 //   o_t  = S_t q_t
 //
-// With one lambda_t for all channels it is gated_delta_net. State: Dv x Dk. Cost per token: recurrent 7 Dv Dk; chunked
-// 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products, and about 3 * 16 Dk more for the pairs inside secondary chunks.
+// With one lambda_t for all channels the layer is gated_delta_net. State: Dv x Dk. Cost per token: recurrent 7 Dv Dk;
+// chunked (C steps per chunk) 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products, and about 3 * 16 Dk more for the
+// pairs inside secondary chunks (decays.hpp).
 #include "variants/kernels/chunked/decay_first.hpp"
 #include "variants/kernels/common/rows.hpp"
 

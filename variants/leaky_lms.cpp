@@ -5,8 +5,8 @@
 //   o_t = S_t q_t
 //
 // lambda_t is the weight of the penalty. The layer is Gated DeltaNet with beta / alpha in place of beta, and alpha v in
-// place of v (003 Eq 38-41). State: Dv x Dk. Cost per token: recurrent 7 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv)
-// flops, as matrix products.
+// place of v (003 Eq 38-41). State: Dv x Dk. Cost per token: recurrent 7 Dv Dk; chunked (C steps per chunk) 6 Dv Dk + C
+// (4 Dk + 3 Dv) flops, as matrix products.
 #include "variants/kernels/chunked/delta_rule_backward.hpp"
 #include "variants/kernels/chunked/delta_variant.hpp"
 #include "variants/kernels/common/elementwise.hpp"

@@ -5,7 +5,7 @@
 //   S_t = S_{t-1} + v_t phi(k_t)^T,   z_t = z_{t-1} + phi(k_t)
 //   o_t = S_t phi(q_t) / (z_t . phi(q_t))
 //
-// State: (Dv + 1) x Dk, S over z. Cost per token: recurrent 4 (Dv + 1) Dk flops; chunked as linear.
+// State: (Dv + 1) x Dk: S above z. Cost per token: recurrent 4 (Dv + 1) Dk flops; chunked as linear.
 #include "variants/kernels/chunked/feature_map.hpp"
 
 namespace recollect::variants {

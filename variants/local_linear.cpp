@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Local polynomial regression of degree p = `order` at every query (003 Eq 48-54). Pairs are weighted as in softmax
-// attention, but the fit also has slopes.
+// Local polynomial regression of degree p = `order` at every query (003 Eq 48-54). Pairs are weighted by a Gaussian
+// kernel, and the fit has slopes; softmax attention over unit keys and queries is the same fit without slopes.
 //
 //   s_i = exp(-|k_i - q_t|^2 / bandwidth),   bandwidth = 2 sqrt(Dk)
 //   x_i = d (p = 2: d and all d_a d_b, a <= b) with d = k_i - q_t
@@ -10,8 +10,9 @@
 // 003 has no ridge, but without a ridge the equations are singular up to t = Dk. Only the slopes have a ridge, because
 // a penalised constant would violate Eq 54. No finite state. Cost of token t for p = 1: t Dk (Dk + 2 Dv) + Dk^3 / 3
 // flops. Parallel form: a single attention, computed in tiles, sums the weighted moments about the head's first key; a
-// linear map moves their origin to q_t. With n elements in x_i, this takes O(T n (n/2 + Dv)) memory. If a query is far
-// from the first key compared with the spread of its neighbours, its moments are computed again from all keys.
+// linear map moves their origin to q_t. With n elements in x_i, this takes O(T n (n/2 + Dv)) memory. If the distance of
+// a query from the first key is large compared with the spread of the query's neighbours, its moments are computed
+// again from all keys.
 #include "harness/numerics/element_response.hpp"
 #include "variants/kernels/attention/local_moments.hpp"
 #include "variants/kernels/common/columns.hpp"
@@ -97,7 +98,7 @@ template <class Real> void parallel(const Call<Real> &call) {
   const size_t steps = call.steps();
   const Array<Real> moments = allocate(call, steps * width);
   parallel_loop("local_linear::moments", steps, Moments<Real>{basis, s.T, s.Dv, width, call.k, call.v, moments});
-  const int chunk = std::min(call.chunk, 32); // a query's result is wide: small blocks
+  const int chunk = std::min(call.chunk, 32); // a query has many moments, so its block is small
   Call<Real> about_first = call;
   about_first.q = centred(call, call.q), about_first.k = centred(call, call.k);
   attend("local_linear::parallel", call,

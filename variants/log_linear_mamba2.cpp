@@ -2,12 +2,12 @@
 // Log-linear Mamba-2 (Guo et al. 2025, arXiv:2506.04761; fla's fla/ops/log_linear_attn/naive.py): mamba2 with a state
 // for every level l of a Fenwick tree over the past, each read with a separate weight.
 //
-//   S_t^0 = beta_t v_t k_t^T,   S_t^l = alpha_t S_{t-1}^l        (steps of a level: levels.hpp)
+//   S_t^0 = beta_t v_t k_t^T,   S_t^l = alpha_t S_{t-1}^l        (steps that a level holds: levels.hpp)
 //   o_t = sum_l w_t^l S_t^l q_t
 //
 // If all weights are 1, the layer is mamba2. State: at most log2(T) + 2 matrices Dv x Dk; this grows with T, so the
-// descriptor has no finite state. Cost of token t: at least 5 Dv Dk, as for mamba2, and about 3/2 Dv Dk log2(t) for the
-// other levels; chunked: one mamba2 per level.
+// descriptor has no finite state. Cost of token t: at least 5 Dv Dk flops, as for mamba2, and about 3/2 Dv Dk log2(t)
+// for the other levels; the chunked form runs one mamba2 per level.
 #include "variants/kernels/chunked/gated_recurrence_backward.hpp"
 #include "variants/kernels/chunked/levels.hpp"
 

@@ -13,8 +13,8 @@
 // Then no length of k_t overflows, and a length whose square underflows is negligible compared with 1 / d. The choice
 // of m has no effect on the result. No square root is taken, and nothing is divided by |k|, so that gradients stay
 // smooth at k = 0 and d = 0. The published layer (Liu et al. 2024, arXiv:2407.14207) replaces k k^T by its diagonal;
-// this file follows 003. State: Dv x Dk. Cost per token: recurrent 6 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as
-// matrix products.
+// this file follows 003. State: Dv x Dk. Cost per token: recurrent 6 Dv Dk; chunked (C steps per chunk) 6 Dv Dk + C (4
+// Dk + 3 Dv) flops, as matrix products.
 #include "variants/kernels/chunked/delta_rule_backward.hpp"
 #include "variants/kernels/chunked/delta_variant.hpp"
 #include "variants/kernels/common/rows.hpp"
@@ -23,7 +23,7 @@
 namespace recollect::variants {
 namespace {
 
-/// The gain of a step, from |x|^2 and the power of two m by which its key was divided.
+/// The gain g of a step, from d, size = m and square = |x|^2.
 template <class Real> struct Gain {
   Real share, erase; // share = (1 / m^2) / (1 / m^2 + d |x|^2), erase = d / (1 / m^2 + d |x|^2)
   KOKKOS_FUNCTION Gain(Real d, Real size, Real square) {

@@ -8,9 +8,9 @@
 //   Delta_t[i] = beta_t softplus(bias_i + w_t[i mod Dk])
 //
 // w is the data-dependent part before the softplus. Without w, the biases set Delta: its logarithm is equally spaced
-// over the channels, from log dt_min to log dt_max (the paper draws Delta at random). A beta_t of 0 skips step t
-// altogether. The skip connection D x is left to the caller. State: Dv x Dk. Cost per token: 6 Dv Dk flops and Dv Dk
-// exponentials; chunked twice that on a GPU, where chunks run in parallel.
+// over the channels, from log dt_min to log dt_max (the paper draws Delta at random). If beta_t = 0, step t has no
+// effect on the state. The skip connection D x is left to the caller. State: Dv x Dk. Cost per token: 6 Dv Dk flops and
+// Dv Dk exponentials; chunked twice that on a GPU, where chunks run in parallel.
 #include "harness/device/each_index.hpp"
 #include "variants/kernels/common/arrays.hpp"
 #include "variants/kernels/common/columns.hpp"
@@ -82,8 +82,9 @@ template <class Real> void chunked(const Call<Real> &call) {
   chunked_scan("mamba::chunked", call, Rule<Real>{step_sizes(call).delta});
 }
 
-/// With A = exp(-Delta_i a_j) and after dS_t += do_t q_t^T, per channel i: dv_i = Delta_i (dS_t k_t)_i, d Delta_i = v_i
-/// (dS_t k_t)_i - sum_j a_j A S_{t-1} dS_t, dS_{t-1} = A dS_t; and dq_t = S_t^T do_t, dk_t = dS_t^T (Delta v_t).
+/// Let A = exp(-Delta_i a_j). First dS_t += do_t q_t^T. Then, for each value channel i: dv_i = Delta_i (dS_t k_t)_i, d
+/// Delta_i = v_i (dS_t k_t)_i - sum_j a_j A S_{t-1} dS_t, dS_{t-1} = A dS_t. Over all channels: dq_t = S_t^T do_t, dk_t
+/// = dS_t^T (Delta v_t).
 template <class Real> struct StepBack {
   int Dk, Dv;
   StepSizes<Real> sizes;

@@ -5,7 +5,8 @@
 //   S_t = alpha_t S_{t-1} + beta_t v_t k_t^T
 //   o_t = S_t q_t
 //
-// State: Dv x Dk. Cost per token: recurrent 5 Dv Dk; chunked 4 Dv Dk + 2 C (Dk + Dv) flops, as matrix products.
+// State: Dv x Dk. Cost per token: recurrent 5 Dv Dk; chunked (C steps per chunk) 4 Dv Dk + 2 C (Dk + Dv) flops, as
+// matrix products.
 #include "variants/kernels/chunked/feature_map.hpp"
 #include "variants/kernels/chunked/gated_recurrence_backward.hpp"
 #include "variants/kernels/chunked/stored.hpp"

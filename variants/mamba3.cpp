@@ -5,10 +5,10 @@
 //   S_t = alpha_t (S_{t-1} + beta_t v_{t-1} ((1 - lambda_t) * k_{t-1})^T) R_t + beta_t v_t (lambda_t * k_t)^T
 //   o_t = S_t q_t
 //
-// * is element-wise. The input lambda is the weight of the interval's end: 1/2 in the trapezoidal rule, 1 in Euler's.
-// Euler's rule without w is mamba2. R_t turns channels 2 p and 2 p + 1 by beta_t (w_{2p} + w_{2p+1}). The source turns
-// keys and queries by the sum of all angles so far, which gives the same outputs. State: 2 Dv x Dk: S, then v_t k_t^T.
-// Cost per token: recurrent 14 Dv Dk flops; chunked as mamba2 on 2 T steps.
+// * is element-wise. The input lambda is the weight of the end of a step's interval: 1/2 in the trapezoidal rule, 1 in
+// Euler's. Euler's rule without w is mamba2. R_t rotates channels 2 p and 2 p + 1 by the angle beta_t (w_{2p} +
+// w_{2p+1}). The source turns keys and queries by the sum of all angles so far, which gives the same outputs. State: 2
+// Dv x Dk: S, then v_t k_t^T. Cost per token: recurrent 14 Dv Dk flops; chunked as mamba2 on 2 T steps.
 #include "variants/kernels/chunked/trapezoid_backward.hpp"
 #include "variants/kernels/common/rows.hpp"
 

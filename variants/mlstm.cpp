@@ -85,8 +85,8 @@ template <class Real> void chunked(const Call<Real> &call) {
 }
 
 /// Given the gradients of keep = f u_{t-1} / u, add = i / u and the floor 1 / u, computes the gradients of f and i.
-/// Here u is unit_of(M), with M = max(f M_{t-1}, |i|). A fixed unit has no gradient; at a tie M is f M_{t-1}
-/// (taped.hpp).
+/// Here u is unit_of(M), with M = max(f M_{t-1}, |i|). Where unit_of returns 1, u has no gradient. If f M_{t-1} = |i|,
+/// M is f M_{t-1} (taped.hpp).
 template <class Real> struct StabiliseBack {
   Stabilise<Real> of;
   Array<Real> d_keep, d_add, d_floor, d_alpha, d_beta, d_state;

@@ -5,8 +5,9 @@
 //   S_t = S_{t-1} + (v_t - S_{t-1} k_t) k_t^T / |k_t|^2,   unchanged where k_t = 0
 //   o_t = S_t q_t
 //
-// Computed as the delta rule that stores v_t / |k_t| at the unit key, so that no length of k_t underflows or overflows.
-// State: Dv x Dk. Cost per token: recurrent 6 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
+// The code runs the delta rule that stores v_t / |k_t| at the unit key k_t / |k_t|, so no length of k_t underflows or
+// overflows. State: Dv x Dk. Cost per token: recurrent 6 Dv Dk; chunked (C steps per chunk) 6 Dv Dk + C (4 Dk + 3 Dv)
+// flops, as matrix products.
 #include "variants/kernels/chunked/delta_rule_backward.hpp"
 #include "variants/kernels/chunked/delta_variant.hpp"
 #include "variants/kernels/common/arrays.hpp"

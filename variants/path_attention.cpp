@@ -4,8 +4,8 @@
 //
 //   o_t = sum_{i<=t} softmax_i(scale q_t^T H_t H_{t-1} ... H_{i+1} k_i) v_i,   H_j = I - beta_j w_j w_j^T
 //
-// The definition stores every key after the reflections of the steps so far. No finite state. Cost of token t: t (6 Dk
-// + 2 Dv) flops.
+// The recurrent form stores every key as reflected by all steps after it so far. No finite state. Cost of token t: t (6
+// Dk + 2 Dv) flops.
 #include "variants/kernels/attention/reflected_keys.hpp"
 #include "variants/kernels/attention/reflected_keys_backward.hpp"
 #include <cmath>

@@ -9,7 +9,7 @@
 //
 // * and powers are element-wise. In the source A has a scalar decay and a step size; here each channel has a decay, and
 // the step size is 1. With base = 1 the layer is gated_delta_net. State: (Dv + 1) x Dk: S, then A. Cost per token:
-// recurrent 7 Dv Dk + 14 Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
+// recurrent 7 Dv Dk + 14 Dk; chunked (C steps per chunk) 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
 #include "variants/kernels/chunked/decay_first.hpp"
 #include "variants/kernels/common/preconditioner.hpp"
 #include "variants/kernels/common/rows.hpp"

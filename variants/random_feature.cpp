@@ -5,8 +5,8 @@
 //   S_t = S_{t-1} + v_t phi(k_t)^T,   z_t = z_{t-1} + phi(k_t),   o_t = S_t phi(q_t) / (z_t . phi(q_t))
 //   phi(x) = exp(|y|^2 / 2) (sin(Omega y), cos(Omega y)) / sqrt(features),   y = sqrt(scale) x, rows of Omega ~ N(0, I)
 //
-// The paper drops the factor exp(|y|^2 / 2) by scaling keys to norm 1. Unlike in Performer, a pair's weight may be
-// negative, so that the divisor can come near 0. State: (Dv + 1) x 2 features: S, then z. Cost per token: (4 Dk + 8 Dv)
+// The paper drops the factor exp(|y|^2 / 2) by scaling keys to norm 1. Unlike in Performer, the weight of a pair may be
+// negative, so the divisor can be near 0. State: (Dv + 1) x 2 features: S, then z. Cost per token: (4 Dk + 8 Dv)
 // features flops.
 #include "harness/numerics/random.hpp"
 #include "variants/kernels/chunked/feature_map.hpp"

@@ -6,9 +6,9 @@
 //   phi(q) . phi(k) = (q' . k')^2,   x' = gain (x - mean(x)) / sqrt(var(x) + 1e-5) + shift
 //
 // gain and shift are the paper's gamma and beta, here one number for all channels. The paper starts from shift = 0,
-// where a query orthogonal to all keys so far has weight 0. There the divisor is a sum of F terms of both signs that
-// cancel, and rounding dominates the read. With shift > gain, the default, every weight is positive. State: (Dv + 1) x
-// F: S, then z; F = Dk (Dk + 1) / 2. Cost per token: recurrent 4 (Dv + 1) F flops.
+// where a query orthogonal to all keys so far has weight 0. For such a query the divisor is a sum of F terms of both
+// signs that cancel, and rounding dominates the read. With shift > gain, the default, every weight is positive. State:
+// (Dv + 1) x F: S, then z; F = Dk (Dk + 1) / 2. Cost per token: recurrent 4 (Dv + 1) F flops.
 #include "variants/kernels/chunked/feature_map.hpp"
 #include "variants/kernels/common/quadratic.hpp"
 #include "variants/kernels/common/unit_rows.hpp"

@@ -5,8 +5,9 @@
 //   S_t = gamma_h S_{t-1} + v_t k_t^T        gamma_h = 1 - (1 - gamma) 2^{-h} in head h = 0, 1, ...
 //   o_t = S_t (scale q_t)                    or gamma_h = gamma in all heads (gammas = alike)
 //
-// The paper's decays are 1 - 2^{-5-h}, the ones that gamma = 31/32, the default, gives.
-// State: Dv x Dk. Cost per token: recurrent 5 Dv Dk; chunked 4 Dv Dk + 2 C (Dk + Dv) flops, as matrix products.
+// With gammas = paper, the default gamma = 31/32 gives the paper's decays 1 - 2^{-5-h}. The default is gammas = alike.
+// State: Dv x Dk. Cost per token: recurrent 5 Dv Dk; chunked (C steps per chunk) 4 Dv Dk + 2 C (Dk + Dv) flops, as
+// matrix products.
 #include "harness/device/math.hpp"
 #include "variants/kernels/chunked/gated_recurrence_backward.hpp"
 #include "variants/kernels/chunked/stored.hpp"
@@ -19,7 +20,7 @@ bool by_head(const Params &params) { return params.text("gammas") == "paper"; }
 
 struct Gammas {
   double gamma;
-  int heads; // heads of a text with decays of their own
+  int heads; // number of different decays
   template <class Call>
   explicit Gammas(const Call &c) : gamma(c.params.real("gamma")), heads(by_head(c.params) ? c.shape.H : 1) {}
   KOKKOS_FUNCTION double of(size_t head) const {

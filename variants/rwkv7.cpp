@@ -6,8 +6,8 @@
 //
 // beta is the in-context learning rate a_t, one for all channels, and the replacement key is the given k. The bonus
 // term and the output's normalisation are outside the memory. One token is two sub-steps: an erasure along x_t and a
-// plain write along k_t. State: Dv x Dk. Cost per token: recurrent 9 Dv Dk; chunked 10 Dv Dk + C (6 Dk + 8 Dv) flops,
-// as matrix products.
+// plain write along k_t. State: Dv x Dk. Cost per token: recurrent 9 Dv Dk; chunked (C steps per chunk) 10 Dv Dk + C (6
+// Dk + 8 Dv) flops, as matrix products.
 #include "variants/kernels/chunked/removal_key.hpp"
 
 namespace recollect::variants {

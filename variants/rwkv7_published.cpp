@@ -6,9 +6,9 @@
 //   r_t = k_t + share (a_t * k_t - k_t),   o_t = S_t q_t
 //
 // * is element-wise. The input w_t is a_t * k_t, the key times its learning rates (as in gated_delta_net2). The
-// strength beta is a common factor of the rates, 1 in the source. With the same a_t in all channels and share = 0 it is
-// rwkv7 with w_t = k_t. State: Dv x Dk. Cost per token: recurrent 9 Dv Dk; chunked 10 Dv Dk + C (6 Dk + 8 Dv) flops, as
-// matrix products.
+// strength beta is a common factor of the rates, 1 in the source. With the same a_t in all channels and share = 0, the
+// layer is rwkv7 with w_t = k_t. State: Dv x Dk. Cost per token: recurrent 9 Dv Dk; chunked (C steps per chunk) 10 Dv
+// Dk + C (6 Dk + 8 Dv) flops, as matrix products.
 #include "variants/kernels/chunked/removal_key.hpp"
 
 namespace recollect::variants {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recurrence that 004 Eq 4 calls DeltaNet: a delta step of size 1 on a state whose old value is also scaled by a
-// gate.
+// The recurrence that 004 Eq 4 calls DeltaNet: a delta step of size 1, and a gate on the old state.
 //
 //   S_t = beta_t S_{t-1} + (v_t - S_{t-1} k_t) k_t^T
 //   o_t = S_t q_t
 //
 // With beta = 1 the layer is DeltaNet with step 1. In this layer beta gates the memory, not the write. State: Dv x Dk.
-// Cost per token: recurrent 7 Dv Dk; chunked 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
+// Cost per token: recurrent 7 Dv Dk; chunked (C steps per chunk) 6 Dv Dk + C (4 Dk + 3 Dv) flops, as matrix products.
 #include "variants/kernels/chunked/delta_rule_backward.hpp"
 #include "variants/kernels/chunked/delta_variant.hpp"
 #include "variants/kernels/common/rows.hpp"

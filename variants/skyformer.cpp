@@ -4,10 +4,10 @@
 //
 //   o_t = sum_{i<=t} exp(-|q_t - k_i|^2 / bandwidth) v_i,   bandwidth = 2 sqrt(Dk)
 //
-// No finite state. Cost of token t: 2 t (Dk + Dv) flops and t exponentials. The form `nystrom` approximates the kernel
-// through `features` landmarks, rows drawn without replacement from all queries and keys (gaussian.hpp): 2 m (Dk + m +
-// 2 Dv) flops per token. Its landmarks come from the whole sequence, so the form is not causal. It is exact if every
-// row is a landmark.
+// No finite state. Cost of token t: recurrent t (5 Dk + 2 Dv), parallel 2 t (Dk + Dv) flops, and t exponentials. The
+// form `nystrom` approximates the kernel through m = `features` landmarks, rows drawn without replacement from all
+// queries and keys (gaussian.hpp): 2 m (Dk + m + 2 Dv) flops per token. Its landmarks come from the whole sequence, so
+// the form is not causal. It is exact if every row is a landmark.
 #include "harness/numerics/random.hpp"
 #include "variants/kernels/attention/gaussian_backward.hpp"
 

@@ -4,10 +4,11 @@
 //
 //   o_t = sum_{i<=t} exp(-|q_t - k_i|^2 / bandwidth) v_i,   bandwidth = 2 sqrt(Dk)
 //
-// SOFT ties queries and keys; pass q = k for that. No finite state. Cost of token t: 2 t (Dk + Dv) flops and t
-// exponentials. The form `nystrom` approximates the kernel through `features` landmarks, means of consecutive keys
-// (gaussian.hpp): 2 m (Dk + m + 2 Dv) flops per token. The landmarks come from the whole sequence, so the form is not
-// causal. The exact form is the same layer as skyformer.
+// In SOFT, queries and keys are the same vectors; the caller must pass q = k. No finite state. Cost of token t:
+// recurrent t (5 Dk + 2 Dv), parallel 2 t (Dk + Dv) flops, and t exponentials. The form `nystrom` approximates the
+// kernel through m = `features` landmarks, means of consecutive keys (gaussian.hpp): 2 m (Dk + m + 2 Dv) flops per
+// token. The landmarks come from the whole sequence, so the form is not causal. The exact form is the same layer as
+// skyformer.
 #include "variants/kernels/attention/gaussian_backward.hpp"
 
 namespace recollect::variants {

@@ -3,8 +3,8 @@
 //
 //   o_t = sum_{i<=t} kappa(k_i, q_t) v_i,   kappa = z exp(z / tau),   z = scale q_t . k_i
 //
-// The kernel is the product of the linear and the exponential one. It is positive definite like both, and has no
-// normaliser.
+// The kernel is the product of the linear and the exponential kernel. Both are positive definite, so their product is.
+// It has no normaliser.
 // No finite state. Cost of token t: 2 t (Dk + Dv) flops and t exponentials.
 #include "variants/kernels/attention/backward.hpp"
 #include <cmath>

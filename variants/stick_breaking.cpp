@@ -4,8 +4,8 @@
 //
 //   o_t = sum_{i<t} s_i prod_{j=i+1..t-1} (1 - s_j) v_i,   s_i = sigmoid(z_i),   z_i = scale (q_t . k_i - threshold)
 //
-// The definition computes it as a moving average from the oldest key on. No finite state. Cost of token t: t (2 Dk + 3
-// Dv) flops and t exponentials.
+// The recurrent form computes o_t as a moving average over the keys, the oldest first. No finite state. Cost of token
+// t: t (2 Dk + 3 Dv) flops and t exponentials.
 #include "variants/kernels/attention/stick_breaking.hpp"
 #include <cmath>
 

@@ -6,11 +6,11 @@
 //   Z_t = eta_t Z_{t-1} - lr beta_t d/dM 1/2 |M(k_t) - v_t|^2 at M_{t-1}
 //   M_t = alpha_t M_{t-1} + Z_t,   o_t = M_t(q_t)
 //
-// alpha_t is the fraction of M that is kept (1 - alpha_t in the paper). The two inputs with one number per step are
-// alpha and beta, so eta_t is computed from the input lambda: eta_t = eta lambda_t[0]. State: 2 width x (Dk + Dv), the
-// rows of M, then the rows of Z. Initially B is N(0,1), and A and Z are 0: an empty memory reads 0. Cost per token:
-// width (10 Dk + 12 Dv) flops. The form `minibatch` computes the gradients of b = `minibatch` tokens at the state
-// before these tokens (mlp_memory.hpp). For b > 1 this is a different layer.
+// alpha_t is the fraction of M that is kept (1 - alpha_t in the paper). eta_t = eta lambda_t[0]; the input lambda
+// carries it, because the inputs with one number per step, alpha and beta, are already used. State: 2 width x (Dk +
+// Dv), the rows of M, then the rows of Z. Initially B is N(0,1), and A and Z are 0: an empty memory reads 0. Cost per
+// token: width (10 Dk + 12 Dv) flops. The form `minibatch` computes the gradients of b tokens (b is the parameter
+// `minibatch`) at the state before these tokens (mlp_memory.hpp). For b > 1 this is a different layer.
 #include "harness/numerics/random.hpp"
 #include "variants/kernels/online/mlp_memory_backward.hpp"
 

@@ -6,9 +6,9 @@
 //   S_t = S_{t-1} - lr beta_t d/dS 1/2 |f(k_t; S) - v_t|^2 at S_{t-1},   o_t = f(q_t; S_t)
 //
 // State: Dv x Dk, initially N(0,1). Because of norm, a step changes f by lr beta_t whatever the length of the keys.
-// Cost per token: 7 Dv Dk flops. The form `minibatch` computes the gradients of b = `minibatch` tokens at the state
-// before these tokens, so that it consists of matrix products: 6 Dv Dk + 2 b (Dk + Dv) flops. For b > 1 this is a
-// different layer.
+// Cost per token: 7 Dv Dk flops. The form `minibatch` computes the gradients of b tokens (b is the parameter
+// `minibatch`) at the state before these tokens. It then consists of matrix products: 6 Dv Dk + 2 b (Dk + Dv) flops per
+// token. For b > 1 this is a different layer.
 #include "harness/numerics/random.hpp"
 #include "variants/kernels/common/columns.hpp"
 #include "variants/kernels/common/recurrent_backward.hpp"

@@ -6,8 +6,8 @@
 //   M_t = M_{t-1} - lr beta_t d/dM 1/2 |f(k_t; M) - v_t|^2 at M_{t-1},   o_t = f(q_t; M_t)
 //
 // State: width x (Dk + Dv), one row per hidden unit, initially N(0,1). Cost per token: width (8 Dk + 10 Dv) flops. The
-// form `minibatch` computes the gradients of b = `minibatch` tokens at the state before these tokens (mlp_memory.hpp).
-// For b > 1 this is a different layer.
+// form `minibatch` computes the gradients of b tokens (b is the parameter `minibatch`) at the state before these tokens
+// (mlp_memory.hpp). For b > 1 this is a different layer.
 #include "harness/numerics/random.hpp"
 #include "variants/kernels/online/mlp_memory_backward.hpp"
 

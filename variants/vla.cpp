@@ -7,8 +7,8 @@
 //   o_t = S_t phi(q_t) / max(phi(q_t) . sum_{i<=t} phi(k_i), 1e-4),   phi = elu + 1
 //
 // u_t is w_t (k_t, if w is absent), scaled to length u_norm. State: (Dv + Dk + 2) x Dk: S, A, the sum of phi(k), and a
-// step count. Cost per token: recurrent 6 Dv Dk + 6 Dk^2; chunked 6 Dv Dk + 6 Dk^2 + C (3 Dv + 11 Dk) flops, as matrix
-// products. See variational.hpp.
+// step count. Cost per token: recurrent 6 Dv Dk + 6 Dk^2; chunked (C steps per chunk) 6 Dv Dk + 6 Dk^2 + C (3 Dv + 11
+// Dk) flops, as matrix products. See variational.hpp.
 #include "variants/kernels/regression/variational_backward.hpp"
 
 namespace recollect::variants {

@@ -7,9 +7,9 @@
 //   o_t = S_t q_t (phi the identity), or divided by the normaliser as in vla (phi = elu + 1)
 //
 // u_t is w_t, or k_t if w is absent. If u = k, the layer is rls with ridge lambda0, except for the refresh. For other u
-// nothing bounds the step x . A x. It may exceed 2, and with elu features, |x|^2 of about 2 Dk, the state overflows
-// within tens of steps, as 004 reports. State: (Dv + Dk + 2) x Dk: S, A, the sum of phi(k), and a step count. Cost as
-// vla's. See variational.hpp.
+// nothing bounds the step size x . A x, and it may exceed 2. With elu features, |x|^2 is about 2 Dk, and the state
+// overflows within tens of steps, as 004 reports. State: (Dv + Dk + 2) x Dk: S, A, the sum of phi(k), and a step count.
+// Cost as vla's. See variational.hpp.
 #include "variants/kernels/regression/variational_backward.hpp"
 
 namespace recollect::variants {
