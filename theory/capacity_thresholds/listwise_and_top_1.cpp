@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// 2605.05189: how many Gaussian pairs a d x d linear memory holds depends on what counts as retrieved: d^2 ~ n for a
-// place among the strongest candidates, d^2 ~ n log n for the first place. Measured on the sum of outer products.
+// 2605.05189: how many Gaussian pairs n a d x d linear memory holds depends on what counts as retrieved. If the right
+// value must be among the strongest candidates, d^2 ~ n suffices; if it must be the first, d^2 ~ n log n is needed.
+// Measured on the sum of outer products.
 #include "theory/support/measure.hpp"
 #include "theory/support/one_head.hpp"
 
@@ -10,7 +11,7 @@ namespace {
 struct Margins {
   Mean first;        // share of pairs whose value scores higher than all others
   Mean ahead;        // share of the other values that score at least as high as the right one
-  Mean mean, square; // of x and x^2, with x the margin between the right value and another one, over d^2
+  Mean mean, square; // of x and x^2, where x = (score of the right value - score of another value) / d^2
 };
 
 /// Writes n Gaussian pairs of width d, then reads at each key and compares the read with every value. Every step first
@@ -71,7 +72,7 @@ Claim capacity_listwise() {
   c.runs({"linear", "retnet"});
   c.takes({integer_param("d", 8, 6, 16, "width; $d^2 / 4$ pairs")});
   c.also([](Points &points, const Protocol &protocol) {
-    // n = d^2 / 4, at d = 8 and at twice that width
+    // n = d^2 / 4 at d = 8 and at d = 16
     const int memories = protocol.full() ? 1024 : 128;
     const Margins small = margins(16, 8, 8 * memories, protocol.seed), large = margins(64, 16, memories, protocol.seed);
     points.at(place(64, 16));

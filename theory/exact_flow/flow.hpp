@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The delta rule in continuous time, dS/dt = (v - S k) k^T, solved without its closed form: the reference for
-// 2512.12602.
+// The delta rule in continuous time, dS/dt = (v - S k) k^T, solved by a matrix exponential and not by the closed form
+// of 2512.12602: the reference for that paper.
 #pragma once
 #include "theory/support/one_head.hpp"
 #include "theory/support/stored.hpp"
@@ -19,7 +19,7 @@ inline Dense exponential(Dense A) {
   return sum;
 }
 
-/// S after the time beta at a key and value that do not change: [S v] exp(beta [-k k^T, 0; k^T, 0]).
+/// S after the time beta with a constant key and value: the first d columns of [S v] exp(beta [-k k^T, 0; k^T, 0]).
 inline Dense flow(const Dense &S, const Vector &k, const Vector &v, double beta) {
   const int d = S.columns;
   Dense state(S.rows, d + 1), generator(d + 1, d + 1);
@@ -38,7 +38,8 @@ inline Dense flow(const Dense &S, const Vector &k, const Vector &v, double beta)
   return out;
 }
 
-/// The strength at which one step of the delta rule is the flow: (1 - exp(-beta |k|^2)) / |k|^2.
+/// The write strength with which one step of the delta rule equals the flow over the time beta: (1 - exp(-beta |k|^2))
+/// / |k|^2.
 inline double exact_strength(double beta, double square) { return -std::expm1(-beta * square) / square; }
 
 /// Keys of length `norm` [T,d], values [T,dv] and a first state [dv,d].
@@ -54,14 +55,14 @@ struct HeldTokens {
   Vector value(int t) const { return column(v.data, t, v.columns).data; }
 
   /// Bound on the rounding error of exact(), in units of eps. exact() squares a matrix at most 4 + log2(beta (|k|^2 +
-  /// |k|)) times per token, and each time rounding errors double. The flow itself does not expand, and its states have
-  /// the size of S and v / |k|.
+  /// |k|)) times per token, and each squaring doubles the rounding errors. The flow itself does not amplify errors, and
+  /// its states have the size of S and v / |k|.
   double units(double beta) const {
     const double norm = std::sqrt(inner(key(0), key(0)));
     return 16.0 * k.rows * (k.columns + 8) * (16 + 32 * beta * (norm * norm + norm)) *
            (max_abs(S.data) + max_abs(v.data) / norm);
   }
-  /// DeltaNet's state after all tokens at one strength, each token taken in `steps` steps.
+  /// The state of DeltaNet after all tokens with one write strength; each token is written `steps` times.
   Dense delta_rule(double strength, int steps = 1) const {
     Vector keys, values;
     for (int t = 0; t < k.rows * steps; ++t)
@@ -77,7 +78,8 @@ struct HeldTokens {
     for (int t = 0; t < k.rows; ++t) state = flow(state, key(t), value(t), beta);
     return state;
   }
-  /// The flow's state if the key turns towards the next key during a token, by many short flows.
+  /// The flow's state if, during a token, the key moves towards the next key. It is computed by `pieces` short flows
+  /// per token.
   Dense moving(double beta, int pieces = 64) const {
     Dense state = S;
     for (int t = 0; t < k.rows; ++t)

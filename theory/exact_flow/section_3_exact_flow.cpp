@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 2512.12602 §3: the delta rule as an Euler step of dS/dt = (v - S k) k^T, and the exact flow in its place. The flow is
-// DeltaNet with another strength.
+// 2512.12602 §3: the delta rule is an Euler step of dS/dt = (v - S k) k^T; the exact solution of this equation (the
+// flow) is DeltaNet with another write strength.
 #include "theory/exact_flow/flow.hpp"
 #include "theory/support/measure.hpp"
 #include "theory/support/quadrature.hpp"
@@ -54,7 +54,8 @@ Claim efla_small_step() {
     const double square = norm * norm;
     const HeldTokens x(1, d, dv, norm, seed);
     const Dense reference = x.delta_rule(1) - x.S; // (v - S k) k^T
-    // How far a step of this strength is from the flow, in units of the delta rule's own change and of beta |k|^2.
+    // The difference of a step with this strength from the flow, along the direction of the delta rule's change,
+    // relative to that change times beta |k|^2.
     const auto error = [&](double size, double strength) { // size = beta |k|^2
       const double beta = size / square;
       return inner((x.delta_rule(strength * beta) - x.exact(beta)).data, reference.data) /
@@ -102,7 +103,8 @@ Claim efla_non_expansive() {
   return measure(c, [](Points &points, Seed seed, double size, double norm) {
     const double square = norm * norm, beta = size / square;
     HeldTokens x(1, d, d, norm, seed);
-    x.S = Dense::identity(d), x.v = Dense(1, d); // with values of 0 the state I becomes the transition matrix
+    // With values of 0, one token turns the state I into the transition matrix.
+    x.S = Dense::identity(d), x.v = Dense(1, d);
     const auto transition = [&](double strength) { return x.delta_rule(strength); };
     const double units = 32.0 * d * (1 + size);
     const auto bound = [&](double strength) {

@@ -11,8 +11,8 @@ inline Dense each(Dense x, const Dense &y) {
   return x;
 }
 
-/// S [Dv,Dk] after one token: it decays per channel, S' = S diag(decay), and then becomes S' + (w . v - S' (b . k))
-/// k^T.
+/// S [Dv,Dk] after one token: S' = S diag(decay), then S' + (w . v - S' (b . k)) k^T. The dot is the element-wise
+/// product.
 inline Dense erase_and_write(const Dense &S, const Dense &k, const Dense &v, const Dense &decay, const Dense &b,
                              const Dense &w) {
   Dense kept = S;
@@ -24,8 +24,9 @@ inline Dense erase_and_write(const Dense &S, const Dense &k, const Dense &v, con
 /// The matrix by which a token without decay multiplies the state from the right: I - (b . k) k^T.
 inline Dense erasing(const Dense &k, const Dense &b) { return Dense::identity(k.rows) - each(b, k) * transpose(k); }
 
-/// Two unit keys with gates of 0 and 1, taken in turn. The erase gate of the first key is 1 only in channel 2, and the
-/// gate of the second key only in channel 1; `share` is the square of the key in that channel.
+/// The product of the erasures of two tokens with unit keys and erase gates of 0 and 1. The gate of the first token is
+/// 1 only in channel 2, the gate of the second only in channel 1; `share` is the square of the key in the channel with
+/// gate 1.
 inline Dense in_turn(double share) {
   const double own = std::sqrt(share), other = std::sqrt(1 - share);
   return erasing(Dense(2, 1, {-other, own}), Dense(2, 1, {0, 1})) *

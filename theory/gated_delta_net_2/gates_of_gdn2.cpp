@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 2605.22791: with equal gates gated DeltaNet-2 is Kimi delta attention; with a gate per channel the transition is no
-// longer a contraction.
+// 2605.22791: with equal gates, Gated DeltaNet-2 is Kimi delta attention; with a different gate in each channel, the
+// transition need not be a contraction.
 #include "theory/gated_delta_net_2/erase_and_write.hpp"
 #include "theory/support/measure.hpp"
 

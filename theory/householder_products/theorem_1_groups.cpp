@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// 2502.10297: word problems of groups by one layer of DeltaProduct: n - 1 Householder steps per token for the
-// permutations of n elements, two for the rotations of a cube and of an icosahedron; and the norm of the transition of
-// DeltaProduct.
+// 2502.10297: one layer of DeltaProduct solves word problems of groups. It needs n - 1 Householder steps per token for
+// the permutations of n elements, and two for the rotations of a cube or an icosahedron. Also: the norm of the
+// transition of DeltaProduct.
 #include "theory/negative_eigenvalues/householder.hpp"
 #include "theory/support/measure.hpp"
 #include <algorithm>
@@ -9,8 +9,8 @@
 
 namespace recollect::theory {
 namespace {
-/// A word of T letters, each a permutation: the Householder steps of the letters, and the product, in which the last
-/// letter acts first.
+/// A word of T letters, each a permutation: the Householder steps of the letters, and the product of the letters, in
+/// which the last letter acts first.
 struct Word {
   std::vector<Householder> steps, fewer, weaker; // fewer: n - 2 steps per letter; weaker: beta = 1
   Dense permutation;
@@ -43,7 +43,7 @@ Claim delta_product_symmetric_group() {
   c.runs({"delta_net"});
   c.takes({integer_param("n", 5, 3, 8, "elements"), integer_param("T", 64, 8, 512, "tokens; each is a permutation")});
   return measure(c, [](Points &points, Seed seed, int n, int T) {
-    const int words = 64; // a permutation may be its own inverse; 64 random ones are not all
+    const int words = 64; // a random permutation may be its own inverse, but not all of 64 are
     Vector states, fewer, weaker, permutations, inverses;
     for (int i = 0; i < words; ++i) {
       const Word word(n, T, seed, i);
@@ -59,8 +59,8 @@ Claim delta_product_symmetric_group() {
   });
 }
 
-/// Two unit keys whose reflections make the rotation by `turn` about the axis: both orthogonal to it, at an angle of
-/// turn / 2.
+/// Two unit keys whose reflections give the rotation by `turn` about the axis. Both are orthogonal to the axis, and the
+/// angle between them is turn / 2.
 struct Rotation {
   Vector first, second;
   Rotation(Vector axis, double turn) {
@@ -75,8 +75,8 @@ struct Rotation {
   }
 };
 
-/// The number of different states [3,3], up to 1e-6, that DeltaProduct with two steps per token visits on a random word
-/// of T letters, from I.
+/// DeltaProduct with two steps per token starts from I and runs a random word of T letters. Returns the number of
+/// different states [3,3] that it visits, rounded to 1e-6.
 double states_of(const std::vector<Rotation> &letters, int T, double beta, Seed seed) {
   Sequence s = of_shape({1, 1, T, 3, 3});
   for (int t = 0; t < T; ++t) {
@@ -85,7 +85,7 @@ double states_of(const std::vector<Rotation> &letters, int T, double beta, Seed 
     s.k.insert(s.k.end(), letter.second.begin(), letter.second.end());
   }
   s.beta.assign(T, beta), s.v.assign(size_t(T) * 3, 0.0);
-  // The elements of every state: a read gives one column, so the word is run three times.
+  // A read gives one column of a state, so the word is run three times.
   std::vector<std::vector<long>> states(T);
   s.state = Dense::identity(3).data;
   for (int axis = 0; axis < 3; ++axis) {

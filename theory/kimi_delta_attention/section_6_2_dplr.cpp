@@ -9,7 +9,7 @@ namespace recollect::theory {
 namespace {
 const std::vector<ParamSpec> head = one_head_params(point_P);
 
-/// With an N(0,1) first state.
+/// A sequence with gates and an initial state of N(0,1) elements.
 Sequence gated_sequence(const Shape &shape, Seed seed) {
   Sequence s = theory::gated_sequence(shape, seed, "kda");
   s.state = normal_matrix(shape.Dv, shape.Dk, seed, "kda/state").data;
@@ -30,7 +30,7 @@ Claim kda_dplr() {
   return measure(c, [](Points &points, Seed seed, const Shape &shape) {
     const Sequence s = gated_sequence(shape, seed);
     const Measured kda = measured("kda", s);
-    // S [Dv,Dk] is the transpose of the paper's: it is multiplied by (D - a b^T)^T from the right.
+    // S [Dv,Dk] is the transpose of the paper's: so S is multiplied by (D - a b^T)^T from the right.
     const auto dplr = [&](bool decayed_key, double write_strength) {
       return stepped(s, [&](const Dense &S, const Dense &k, const Dense &v, int t) {
         const Dense D = decay(s, t), a = s.beta[t] * k, b = decayed_key ? D * k : k;
@@ -40,7 +40,7 @@ Claim kda_dplr() {
     const Output late = stepped(s, [&](const Dense &S, const Dense &k, const Dense &v, int t) {
       return S * (Dense::identity(k.rows) - s.beta[t] * k * transpose(k)) * decay(s, t) + s.beta[t] * write(v, k);
     });
-    Sequence swapped = s; // the layer itself, run without decay
+    Sequence swapped = s; // the sequence without decay
     swapped.lambda.assign(s.lambda.size(), 1.0);
     points.statement("$D - a b^T$, $a = beta k$, $b = alpha . k$, written $beta k v^T$", kda.against(dplr(true, -1)))
         .but_not("$b = k$: the state is erased before it decays", kda.against(dplr(false, -1)))
@@ -67,7 +67,7 @@ Claim kda_gradient_step() {
         return kept - step * gradient(decayed ? kept : S, loss);
       });
     };
-    // A gradient by differences contains the rounding errors of the losses, each at most |S|^2 + |v|^2.
+    // A gradient computed by differences contains the rounding errors of losses of size up to |S|^2 + |v|^2.
     const double factor = inner(s.state, s.state) + inner(s.v, s.v);
     Sequence stronger = s;
     for (double &beta : stronger.beta) beta *= 1.1;

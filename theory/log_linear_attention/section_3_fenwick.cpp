@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 2506.04761 §3: the prefix of a token, split into the blocks of a Fenwick tree with a state for each block. The claims
-// are about the number of blocks, and about the sum of their states.
+// 2506.04761 §3: the prefix of a token is split into the blocks of a Fenwick tree, with a state for each block. The
+// claims are about the number of blocks and about the sum of their states.
 #include "theory/log_linear_attention/fenwick.hpp"
 #include "theory/support/measure.hpp"
 #include "theory/support/one_head.hpp"
@@ -22,7 +22,8 @@ Claim log_linear_states() {
   return measure(c, [](Points &points, int T) {
     // the laws count tokens from 1: token t sees t tokens, including itself
     Vector counts, ones, logs, covered, all;
-    // the largest over t of the number of states, and of blocks of two tokens, minus (floor(log2 t) + 1)
+    // maxima over t, with L = floor(log2 t) + 1: of the number of states minus L, and of the number of blocks of two
+    // tokens minus L
     double excess = -1e9, most = -1e9;
     for (int t = 1; t <= T; ++t) {
       const auto blocks = blocks_of(t - 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 2506.05233: the mesa layer solves (H_t + ridge I) x = q by conjugate gradients. Measures how far the result after k
-// steps is from the layer's read, for the matrix that the layer itself has accumulated.
+// 2506.05233: the mesa layer solves (H_t + ridge I) x = q by conjugate gradients. Measures the distance of the result
+// after k steps from the layer's read, for the matrix H_t that the layer has accumulated.
 #include "theory/mesa_layer/iterations.hpp"
 #include "theory/support/measure.hpp"
 
@@ -36,8 +36,9 @@ Claim mesa_conjugate_gradients_rate() {
       points.statement("error after " + std::to_string(k) + " steps of conjugate gradients, in the norm of the matrix",
                        bounded(conjugate_gradient_steps(A, q, k), solution, k));
 
-    // The hardest first step, on a diagonal matrix of the two extreme eigenvalues l1 and l2: with b = (1, 1) its length is
-    // 2 / (l1 + l2), and the remaining energy is ((kappa - 1) / (kappa + 1))^2 of the initial one.
+    // The worst case of a first step: the diagonal matrix of the extreme eigenvalues l1 and l2 (kappa = l2 / l1), with
+    // b = (1, 1). The step has the length 2 / (l1 + l2), and the energy error is multiplied by ((kappa - 1) / (kappa +
+    // 1))^2.
     Dense extremes(2, 2);
     extremes(0, 0) = eigenvalues.front(), extremes(1, 1) = eigenvalues.back();
     const auto hardest = [&](int k, bool conjugate) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of generalised Householder matrices I - beta x x^T, made by running DeltaNet: with values of 0, a token
-// multiplies the state by one of them from the right.
+// Products of generalised Householder matrices I - beta x x^T, computed by running DeltaNet: a token with value 0
+// multiplies the state by such a matrix from the right.
 #pragma once
 #include "theory/support/one_head.hpp"
 #include "theory/support/stored.hpp"
@@ -15,8 +15,8 @@ struct Householder {
   double beta = 2;
 };
 
-/// The product of the factors, the first one on the left: the state of DeltaNet after one token per factor, from I
-/// [n,n].
+/// The product of the factors [n,n], the first factor on the left: the state of DeltaNet that starts from I, after one
+/// token per factor.
 inline Dense product(const std::vector<Householder> &factors) {
   const int n = int(factors.front().x.size()), T = int(factors.size());
   Vector keys;
@@ -38,8 +38,8 @@ inline std::vector<Householder> random_factors(int count, int n, double low, dou
   return factors;
 }
 
-/// Exactly n - 1 factors whose product is the permutation's matrix (column j has its 1 in row permutation[j]): swaps at
-/// (e_i - e_j) / sqrt 2, with beta = 0 where a swap is not needed.
+/// Exactly n - 1 factors whose product is the permutation's matrix (column j has its 1 in row permutation[j]): each
+/// factor is a swap, x = (e_i - e_j) / sqrt 2, or has beta = 0 if no swap is needed.
 inline std::vector<Householder> swaps_of(std::vector<int> permutation, double beta = 2) {
   const int n = int(permutation.size());
   std::vector<Householder> factors;
@@ -54,6 +54,6 @@ inline std::vector<Householder> swaps_of(std::vector<int> permutation, double be
   return factors;
 }
 
-/// The unit vector at this angle to e1 in the plane.
+/// The unit vector in the plane at this angle to e1.
 inline Vector at_angle(double angle) { return {std::cos(angle), std::sin(angle)}; }
 } // namespace recollect::theory

@@ -67,7 +67,7 @@ Claim permutation_reflections() {
     std::vector<Householder> swaps = swaps_of(ring), fewer = swaps, weaker = swaps;
     fewer.pop_back();
     for (Householder &f : weaker) f.beta = 1.9;
-    // Each factor changes I by rank 1: a product of j factors differs from I by a rank of at most j.
+    // A factor minus I has rank 1, so a product of j factors minus I has a rank of at most j.
     const auto rank_after = [&](int factors) {
       const Dense A = product(random_factors(factors, n, 2, 2, seed, "householder/rank"));
       return exact_point(rank(identity - A, 1e-6), factors, 1);
@@ -86,7 +86,8 @@ Claim permutation_reflections() {
 }
 
 struct Eigenvalues {
-  double discriminant, smallest, largest; // eigenvalues of a 2 x 2 matrix; real parts where the discriminant is below 0
+  // Eigenvalues of a 2 x 2 matrix; their real parts if the discriminant is negative.
+  double discriminant, smallest, largest;
 };
 Eigenvalues eigenvalues(const Dense &A) {
   const double half = trace(A) / 2, determinant = A(0, 0) * A(1, 1) - A(0, 1) * A(1, 0),

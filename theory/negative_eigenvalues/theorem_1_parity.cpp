@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // 2411.12537 §4.1: parity needs a transition with an eigenvalue that is not a nonnegative real number. DeltaNet has one
-// for beta > 1, and a step of DeltaNet with beta = 2 and the value 1/2 is the paper's own solution h -> 1 - h.
+// for beta > 1, and with beta = 2 and the value 1/2, a step of DeltaNet is the paper's own solution h -> 1 - h.
 #include "theory/negative_eigenvalues/householder.hpp"
 #include "theory/support/measure.hpp"
 
@@ -122,7 +122,8 @@ Claim parity_neither_real() {
     const std::vector<int> bits = random_bits(T, seed);
     const Vector key = key_of(d, seed);
     const Dense A = product({{key, 2}});
-    // A real symmetric matrix has real eigenvalues; how far A is from one bounds their imaginary parts.
+    // |A - A^T| / 2 bounds the imaginary parts of the eigenvalues of A: it is the distance of A from its symmetric
+    // part, whose eigenvalues are real.
     const double imaginary = frobenius_norm(A - transpose(A)) / 2;
     points.statement("imaginary part of an eigenvalue of $A(1)$", at_least_point(imaginary, 0.1, 0));
     points.rounding(units(T, d));

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // 2411.12537 Theorems 2 and 3: counting modulo 3 needs a transition with a complex eigenvalue, which no real triangular
-// or symmetric matrix has; two reflections make a rotation, and count modulo any m.
+// or symmetric matrix has; two reflections per token are a rotation, which counts modulo any m.
 #include "theory/negative_eigenvalues/householder.hpp"
 #include "theory/support/measure.hpp"
 
 namespace recollect::theory {
 namespace {
-/// The reads at e1 after each token, of states [2,2] that start from I. A bit of 1 makes a reflection at the unit key
-/// of angle `key`, after one at the angle `first` in DeltaProduct; a bit of 0 does not change the state.
+/// The reads at e1 after each token; the state [2,2] starts from I. A bit of 1 reflects the state at the unit key of
+/// angle `key` (in DeltaProduct, first at the unit key of angle `first`); a bit of 0 does not change the state.
 Vector states_at(const std::string &variant, const std::vector<int> &bits, double key, double beta, double first = 0) {
   const int T = int(bits.size());
   Sequence s = stored({1, 1, T, 2, 2}, repeated(at_angle(key), T), Vector(2 * T), beta);
@@ -21,7 +21,7 @@ Vector rotated(const std::vector<int> &bits, double angle, double beta = 2) {
 }
 Vector reflected(const std::vector<int> &bits, double beta) { return states_at("delta_net", bits, pi / 6, beta); }
 
-double apart(const Vector &states, int t, int u) { // two rows of width 2
+double apart(const Vector &states, int t, int u) { // the distance of rows t and u, of width 2
   return std::hypot(states[2 * t] - states[2 * u], states[2 * t + 1] - states[2 * u + 1]);
 }
 
@@ -43,7 +43,7 @@ Claim counting_needs_complex_eigenvalues() {
     const double single = std::ldexp(1.0, -24);
     const std::vector<int> bits(T, 1);
     const double units = 16.0 * T * (1 + std::fabs(c) / (1 - std::fabs(lambda)));
-    // h -> A h, A = (-1, c; 0, lambda), from (1, 1).
+    // The recurrence h -> A h from h = (1, 1), with the triangular A = (-1, c; 0, lambda).
     Vector triangular, law;
     double x = 1, y = 1;
     for (int t = 1; t <= T; ++t) {

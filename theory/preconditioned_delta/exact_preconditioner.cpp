@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // 2604.21100: with the inverse of the keys' Gram matrix as preconditioner, linear attention and the delta rule are both
-// recursive least squares. With the inverse of its diagonal the two layers differ from each other and from least
-// squares.
+// recursive least squares. With the inverse of the Gram matrix's diagonal, the two layers differ from each other and
+// from least squares.
 #include "theory/support/measure.hpp"
 #include "theory/support/one_head.hpp"
 
@@ -24,7 +24,7 @@ struct Preconditioned {
     }
     return all;
   }
-  /// Rows x_t as P_{t-delay} x_t.
+  /// Row t is P_{t-delay} x_t, where x_t is row t of `rows`.
   Vector turned(const Vector &rows, int delay) const {
     const std::vector<Dense> P = matrices();
     Vector out;
@@ -62,8 +62,8 @@ Claim preconditioned_delta_is_least_squares() {
     const Preconditioned exact{random_sequence(shape, seed), ridge};
     const int T = shape.T, d = shape.Dk;
     const Vector squares = run("rls", exact.s, {{"ridge", number(ridge)}}).o, delta = exact.delta();
-    // The condition number of a Gram matrix of T unit keys is at most 1 + T / ridge. The inverse and the products of a
-    // step lose 16 d times that.
+    // The condition number of ridge I plus the Gram matrix of T unit keys is at most 1 + T / ridge. The rounding errors
+    // of the inverse and products of a step are 16 d times that.
     points.rounding(16.0 * T * d * (1 + T / ridge));
     points.statement("linear attention at $P_t q_t$ is the delta rule at $P_t k_t$", exact.linear(), delta);
     points.statement("the delta rule at $P_t k_t$ is least squares", delta, squares)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every text of L signs at once, one head per text, written by a layer: the number of different final states, and the
-// number of texts read back correctly.
+// A layer writes every text of L signs, one head per text. Measured: the number of different final states, and the
+// share of texts that are misread.
 #pragma once
 #include "theory/support/one_head.hpp"
 #include "theory/support/stored.hpp"
@@ -20,8 +20,8 @@ struct Written {
     for (size_t text = 0; text < texts(); ++text) states.insert({state(text), state(text) + d});
     return states.size();
   }
-  /// The share of texts that are misread: at the key of some token the read does not have the sign of the token. Only
-  /// the first `kept` channels of the state are read; the others are taken for +1.
+  /// The share of texts that are misread. A text is misread if the read at the key of some token does not have the
+  /// token's sign. Only the first `kept` channels of the state are read; the tokens of other channels are read as +1.
   double misread(int kept) const {
     size_t wrong = 0;
     for (size_t text = 0; text < texts(); ++text) {
@@ -33,7 +33,7 @@ struct Written {
   }
 };
 
-/// All texts of L signs: token t has the key e_(t mod d), beta = 1 and its sign as value.
+/// All texts of L signs: token t has the key e_(t mod d), its sign as value, and beta = 1.
 inline Written write_all(const std::string &variant, int L, int d) {
   Written written{L, d, {}};
   Vector keys, values;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The convergence of DeltaNet: independent runs of delta_net from S_0 = 0 on random keys, and the exact laws of the
-// errors of those runs.
+// The convergence of DeltaNet: independent runs of the layer delta_net from S_0 = 0 on random keys, and exact laws of
+// their errors.
 //
 // Let v_t = S* k_t + e_t, where e_t has covariance R and is independent of the key. Then the error E_t = S_t - S* obeys
-// E_t = E_{t-1} (I - beta k k^T) + beta e_t k^T. For isotropic keys of width d (unit: on the sphere; Gaussian: N(0,
-// I)):
+// E_t = E_{t-1} (I - beta k_t k_t^T) + beta e_t k_t^T. Keys of width d are isotropic; of two forms below, the first is
+// for unit keys (uniform on the sphere), the second for Gaussian keys (N(0, I)):
 //   E |E_t|^2 = f E |E_{t-1}|^2 + beta^2 tr(R) E|k|^2,  f = 1 - beta (2 - beta) / d  or  1 - 2 beta + beta^2 (d + 2)
 //   E S_t - S* = (1 - beta E[k_1^2])^t (S_0 - S*),  E[k_1^2] = 1/d  or  1
 #pragma once
@@ -19,7 +19,7 @@ struct DeltaPaths {
     return keys == KeyLaw::unit ? 1 - beta * (2 - beta) / d : 1 - 2 * beta + beta * beta * (d + 2);
   }
   double inflow() const { return beta * beta * noise * noise * dv * (keys == KeyLaw::unit ? 1 : d); }
-  /// The stationary E |E|^2; for Gaussian keys it exists for beta < 2 / (d + 2).
+  /// The limit of E |E_t|^2 as t grows; for Gaussian keys it exists for beta < 2 / (d + 2).
   double floor() const { return inflow() / (1 - factor()); }
   /// E |E_t|^2 of a run that starts with |E_0|^2 = `start`.
   double square_after(int t, double start) const {

@@ -12,7 +12,7 @@ struct Story {
 Story draw(int T, int d, int dv, Seed seed) {
   return {normal_matrix(T, d, seed, "outer products/keys"), normal_matrix(T, dv, seed, "outer products/values")};
 }
-/// S_t after every t, each from a separate run of the layer; `late` shifts the keys by that many steps.
+/// S_t for every t, each from a separate run of the layer. The keys are shifted `late` steps towards later steps.
 Vector states_over_time(const Story &story, int late) {
   const int T = story.keys.rows, d = story.keys.columns;
   Vector keys(size_t(late) * d, 0.0), all;
@@ -24,7 +24,7 @@ Vector states_over_time(const Story &story, int late) {
   }
   return all;
 }
-/// The sums of the first t - `missing` outer products.
+/// For every t, the sum of the first t - `missing` outer products.
 Vector sums_over_time(const Story &story, int missing) {
   const int T = story.keys.rows, d = story.keys.columns, dv = story.values.columns;
   Vector all;

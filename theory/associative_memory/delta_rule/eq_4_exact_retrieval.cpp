@@ -6,8 +6,9 @@
 
 namespace recollect::theory {
 namespace {
-/// The pairs, which the delta rule writes `count` times. Every pass multiplies the error by prod (I - k k^T). `left` is
-/// what remains of the distance to a least-squares solution.
+/// The pairs of `once` and `targets`, written `count` times by the delta rule. Every pass over the pairs multiplies the
+/// error by the product of I - k k^T over the keys. `left` is what then remains of the distance to a least-squares
+/// solution.
 struct Passes {
   int count = 1000;
   Dense keys, values, left;
@@ -37,8 +38,8 @@ Claim orthonormal_exact() {
   c.takes({integer_param("n", 4, 2, 32, "pairs stored, at most d"), key_width_param(6, 2, 32)});
   return measure(c, [](Points &points, Seed seed, int n, int d) {
     if (n > d) usage_error("orthonormal and independent keys exist for n <= d only");
-    // Keys with inner products of 1/2: the eigenvalues of their Gram matrix are at least 1/2. The Gram matrix of n = d
-    // random keys may be nearly singular, and then no layer converges.
+    // `independent` keys have inner products of 1/2, so the eigenvalues of their Gram matrix are at least 1/2. They are
+    // not random, because the Gram matrix of n = d random keys may be nearly singular, and then no layer converges.
     const Dense orthonormal(n, d, make_keys({"orthonormal", n, d}, 1, seed)),
         independent(n, d, make_keys({"equicorrelated", n, d, 0.5}, 1, seed)),
         values = normal_matrix(n, 3, seed, "orthonormal/values");
@@ -49,7 +50,7 @@ Claim orthonormal_exact() {
     points.wrong_system("independent unit keys", reads(independent), values);
     points.obligation("independent unit keys: reads, by the Gram matrix", reads(independent),
                       independent * transpose(independent) * values);
-    // The statement does not extend to these memories, for which linearly independent keys suffice.
+    // The statement is about the sum. The memories below need only linearly independent keys.
     const double smallest = singular_values(independent).back(), ridge = 1e-6,
                  size = frobenius_norm(values) / (smallest * smallest);
     const double by_ridge = 2 * ridge * size; // |reads - values| <= ridge |(Gram + ridge)^-1| |values|, and rounding
@@ -82,7 +83,7 @@ Dense harmonic_frame(int n, int d) {
   }
   return frame;
 }
-/// The mean over i of sum_{j != i} (k_j.k_i)^2, from reads of a memory whose values are the unit vectors.
+/// The mean over i of sum_{j != i} (k_j.k_i)^2, from reads of a memory whose values are the standard basis.
 double crosstalk(const Dense &keys) {
   const int n = keys.rows;
   const Dense gram = reads_after("linear", keys, Dense::identity(n), keys);

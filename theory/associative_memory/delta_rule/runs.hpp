@@ -14,7 +14,7 @@ inline const char *name_of(KeyLaw keys) { return keys == KeyLaw::unit ? "unit" :
 /// its own index only, however the runs are divided into blocks.
 struct Stretch {
   std::uint64_t seed;
-  std::string stream; // of the random numbers
+  std::string stream; // name of the stream of random numbers
   size_t first, runs;
   Vector normals(const std::string &of, size_t per_run) const {
     return Stream(seed, stream + "/" + of).normals(runs * per_run, first * per_run);
@@ -90,7 +90,7 @@ inline Dense reads_after(const std::string &variant, const Dense &keys, const De
   return {queries.rows, values.columns, {o.begin() + values.data.size(), o.end()}};
 }
 
-/// Bound on the rounding error, in units of eps, of a sum of n terms, each an element of a value times one or two
+/// Bound on the rounding error of a sum of n terms, in units of eps. A term is an element of a value times one or two
 /// elements of keys.
 inline double sum_units(int n, const Dense &keys, const Dense &values) {
   return 4.0 * n * std::max(1.0, max_abs(keys.data)) * max_abs(keys.data) * max_abs(values.data);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 §2.2.2, single-head DeltaNet on isotropic unit keys: does the memory stay at S*, does it converge to S*, and do
-// its reads then depend on the current input alone? The laws are in delta_paths.hpp. Gaussian keys:
+// 000 §2.2.2, single-head DeltaNet on isotropic unit keys: does the memory stay at the optimum S*, does it converge to
+// S*, and do its reads then depend on the current input alone? The laws are in delta_paths.hpp. Gaussian keys:
 // section_2_2_2_gaussian_keys.cpp. Noise, normalised keys, many heads: section_2_2_2_noise_and_heads.cpp.
 #include "theory/associative_memory/delta_rule/delta_paths.hpp"
 #include "theory/associative_memory/objectives/optimal_memory.hpp"
@@ -33,7 +33,8 @@ Claim fixed_point() {
     const Layer layer = random_layer(D, D, dv, seed), narrow = random_layer(D, (D + 1) / 2, dv, seed);
     const Dense inputs = normal_matrix(n, D, seed, "fixed point/inputs") * transpose(cholesky(layer.moment)),
                 optimum = layer.Wv * inverse(layer.Wk), best = optimum_eq46(narrow);
-    // The residual, of size |S*||k| + |v|, is multiplied by the key. S* is accurate to rounding times cond(Wk).
+    // A step multiplies the residual, of size |S*||k| + |v|, by the key. The relative error of S* is rounding times
+    // cond(Wk).
     const double k = frobenius_norm(layer.Wk) * max_abs(inputs.data) * D;
     points.rounding(64.0 * D * (1 + beta * k * k) * frobenius_norm(optimum) * spectral_norm(layer.Wk) *
                     spectral_norm(inverse(layer.Wk)));
@@ -49,7 +50,8 @@ Claim fixed_point() {
   });
 }
 
-/// Beyond d^2 steps the fourth moment of the error is too large for sampling: the mean is dominated by a few runs.
+/// Refuses T > d^2: the fourth moment of the error is then too large for sampling, because a few runs dominate the
+/// mean.
 void check_steps(int T, int d) {
   if (T > d * d)
     usage_error("T = " + number(T) + " at d = " + number(d) +
@@ -110,7 +112,7 @@ Claim bigram() {
     const DeltaPaths law{KeyLaw::unit, d, dv, 1, 0};
     const size_t size = size_t(d) * dv;
     const Dense target = random_target(d, dv, protocol.seed);
-    // Two histories that start from S* and end with the same query.
+    // Two runs with different keys that start from S* and end with the same query.
     Sequence settled = draw_paths(law, T, target, {protocol.seed, "settled histories", 0, 2});
     settled.state = repeated(target.data, 2);
     const Vector q = random_keys(KeyLaw::unit, 1, d, {protocol.seed, "settled query", 0, 1});

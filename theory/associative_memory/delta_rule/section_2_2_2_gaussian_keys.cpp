@@ -2,8 +2,9 @@
 // 000 §2.2.2 with the keys of §2.1: does DeltaNet converge on standard Gaussian keys?
 //
 // A row e of the error S - S* obeys e <- e (I - beta k k^T). Hence log|e| is a random walk with independent steps log(1
-// + u g(|k|^2)) / 2, where g(s) = (beta s - 1)^2 - 1 and u is the squared cosine between e and k. The sign of the mean
-// step decides whether almost every path converges; the factor of E|e|^2 decides whether the mean square does.
+// + u g(|k|^2)) / 2, where g(s) = (beta s - 1)^2 - 1 and u is the squared cosine between e and k. Almost every path
+// converges if and only if the mean step is negative; the mean square converges if and only if the factor of E|e|^2 is
+// below 1.
 #include "theory/associative_memory/delta_rule/delta_paths.hpp"
 #include "theory/support/quadrature.hpp"
 
@@ -47,9 +48,9 @@ Mean sampled_growth(int d, double beta, std::uint64_t seed, double wanted) {
     return log_growth(runs_on(stretch, T, keys, Vector(stretch.runs * T), beta));
   });
 }
-/// The mean growth at d = 2, where it is a small difference of large logarithms. It is measured on single steps. The
-/// keys are the nodes of a Fibonacci lattice that is shifted at random (Cranley and Patterson 1976), transformed by Box
-/// and Muller. Each shift is one sample.
+/// The mean growth of log|e| per step at d = 2, where it is a small difference of large logarithms. It is measured on
+/// single steps. The keys are the nodes of a randomly shifted Fibonacci lattice (Cranley and Patterson 1976), made
+/// Gaussian by the Box-Muller transform. Each shift is one sample.
 Mean lattice_growth(double beta, int nodes, int generator, std::uint64_t seed) {
   const auto part = [](double x) { return x - std::floor(x); };
   Vector samples;
@@ -153,7 +154,8 @@ Claim gaussian_keys() {
         .obligation("mean change of $log|S - S*|$ per step, against its value as an integral",
                     sampled_point(walk, exponent.value, exponent.error))
         .but_not("log of the mean square", 0.5 * std::log(d + 1.0));
-    // With this T the measurement tells d + 2 from d + 1. In longer runs the fourth moment is too large.
+    // This T is long enough to distinguish d + 2 from the rival d + 1. In longer runs the fourth moment is too large
+    // for sampling.
     const int T = std::max(d, 4);
     const DeltaPaths stable{KeyLaw::gaussian, d, dv, 1.5 / (d + 2), 0};
     points.at({{"d", d}, {"dv", dv}, {"beta", stable.beta}, {"T", T}});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 §2.2.2 where S* does not reproduce the values: noise, normalised keys, low-rank heads (laws in delta_paths.hpp).
+// 000 §2.2.2 in cases where S* k_t differs from v_t: noise, normalised keys, low-rank heads (laws in delta_paths.hpp).
 #include "theory/associative_memory/delta_rule/delta_paths.hpp"
 #include "theory/associative_memory/objectives/optimal_memory.hpp"
 
@@ -111,7 +111,8 @@ Claim normalised_keys() {
   });
 }
 
-/// A head with E[k k^T] = I: v = Wv x = S* k + e with S* of Eq 46; `residual` is the trace of the covariance R of e.
+/// A head with E[k k^T] = I. v = Wv x = S* k + e, where S* is the optimum of Eq 46; `residual` is the trace of the
+/// covariance of e.
 struct Head {
   Layer layer;
   Dense optimum;

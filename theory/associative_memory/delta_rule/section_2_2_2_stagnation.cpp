@@ -14,12 +14,13 @@ Vector update_squares(const std::string &layer, const Sequence &s, double diviso
   return state_squares(after, divisor);
 }
 
-/// The number of steps at points without decay. It is small, because there the fourth moment of the error grows faster
-/// than the square of the second moment.
+/// The number of steps at points without decay. It is small, because without decay the fourth moment of the error grows
+/// faster than the square of the second moment.
 constexpr int few = 7;
 
 /// The mean square of the last update of gated linear attention on independent standard Gaussian pairs. The squared
-/// norm of the last write is replaced by its mean d dv, because this norm causes nearly all of the variance.
+/// norm of the last write is replaced by its mean d dv, because its sampling variance would be nearly all of the
+/// variance of the result.
 Mean decayed_update(double lambda, int T, int d, int dv, std::uint64_t seed, double wanted) {
   const auto draw = [&](const Stretch &stretch) {
     const Sequence s = filled(random_runs(KeyLaw::gaussian, T, d, dv, stretch), &Sequence::alpha, lambda);
@@ -33,8 +34,9 @@ Mean decayed_update(double lambda, int T, int d, int dv, std::uint64_t seed, dou
   return mean_over_runs(seed, "decayed update", wanted, T, d + dv, draw);
 }
 
-/// DeltaNet with decay alpha on isotropic unit keys, v = S* k, |S*|^2 = 1: exact second moments of S and of its update
-/// S' - S, S' = alpha S + beta R k k^T, R = S* - alpha S, by E|A k|^2 = |A|^2 / d and E<S, A k k^T> = <S, A> / d.
+/// DeltaNet with decay alpha on isotropic unit keys, with v = S* k and |S*|^2 = 1. A step is S' = alpha S + beta R k
+/// k^T, where R = S* - alpha S. The second moments of S and of S' - S are exact, because E|A k|^2 = |A|^2 / d and E<S,
+/// A k k^T> = <S, A> / d.
 double decayed_delta_update(double alpha, double beta, int d, int T) {
   double square = 0, overlap = 0, update = 0; // E|S|^2, E<S, S*>, E|S' - S|^2
   for (int t = 0; t < T; ++t) {
@@ -80,7 +82,7 @@ Claim decay() {
       return mean_update(layer, "decayed delta update", d, steps, protocol.seed, sensitivity, inputs);
     };
     // The mean square of the update is the stationary E|S|^2 = d^2 / (1 - lambda^2) times (1-lambda)^2, plus d^2 for
-    // the write. After 100 steps the initial state contributes at most a share of 0.95^200 = 3e-5.
+    // the write. After 100 steps the share of the initial state is at most 0.95^200 = 3e-5.
     const double writes = d * d, shrinks = writes * (1 - lambda) / (1 + lambda);
     points
         .statement("gated linear: mean of $|S_T - S_{T-1}|^2$ against $2 d dv / (1 + lambda)$, $dv = d$",
@@ -101,7 +103,7 @@ Claim decay() {
 }
 
 /// The inputs x_t are uniform on the unit sphere. Keys are k_t = a x_t + b x_{t-1}, values S* (a' x_t + b' x_{t-1}).
-/// The taps b and b' are given; a = sqrt(1 - b^2), and likewise a'.
+/// The taps b and b' are the arguments; a = sqrt(1 - b^2) and a' = sqrt(1 - b'^2).
 Mean convolved_update(double key_tap, double value_tap, double beta, int d, int T, Seed seed, double wanted) {
   const auto inputs = [&](const Dense &target, const Stretch &stretch) {
     const Vector x = random_keys(KeyLaw::unit, T + 1, d, stretch);
@@ -118,9 +120,10 @@ Mean convolved_update(double key_tap, double value_tap, double beta, int d, int 
   return mean_update("delta_net", "convolved update", d, T, seed, wanted, inputs);
 }
 
-/// The law for keys x_t and values S* (a x_t + b x_{t-1}), |S*| = 1. The error E = S_t - a S* obeys E <- E (I - beta k
-/// k^T) + beta b S* x_{t-1} k^T. Cross terms vanish in the mean. So the mean of |E|^2 becomes (1 - beta (2 - beta) / d)
-/// |E|^2 + beta^2 b^2 / d, and the mean square of the update is beta^2 (|E|^2 + b^2) / d.
+/// The law of convolved_update for keys x_t and values S* (a x_t + b x_{t-1}), where |S*| = 1. The error E = S_t - a S*
+/// obeys E <- E (I - beta k k^T) + beta b S* x_{t-1} k^T. Cross terms vanish in the mean, so a step turns the mean of
+/// |E|^2 into (1 - beta (2 - beta) / d) |E|^2 + beta^2 b^2 / d, and the mean square of the update is beta^2 (|E|^2 +
+/// b^2) / d.
 double convolved_law(double tap, double beta, int d, int T) {
   double square = 1 - tap * tap, update = 0; // from S_0 = 0
   for (int t = 0; t < T; ++t) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 §2.2 second bullet: how far DeltaNet's decay I - k k^T bounds the norm of S. What the decay erases:
-// section_2_2_erasing.cpp.
+// 000 §2.2 second bullet: how far DeltaNet's decay I - k k^T bounds the norm of S. section_2_2_erasing.cpp measures
+// what the decay erases.
 #include "theory/associative_memory/delta_rule/runs.hpp"
 
 namespace recollect::theory {
@@ -51,7 +51,8 @@ Claim norm_of_unit_keys() {
     const Mean square = mean_square("delta_net", wanted_sensitivity(protocol) * (n > 100 ? 2 : 1));
     auto bounded = points.condition("unit keys: mean of $|S_n|_F^2$ against $d E|v|^2 (1 - (1-1/d)^n)$", square, law);
     bounded.but_not("$d - 1$ for $d$", law * (d - 1) / d);
-    if (n <= 2 * d) bounded.but_not("$(1-2/d)^n$", settled * (1 - std::pow(1 - 2.0 / d, n))); // later both are settled
+    // At larger n both laws have reached the same limit.
+    if (n <= 2 * d) bounded.but_not("$(1-2/d)^n$", settled * (1 - std::pow(1 - 2.0 / d, n)));
     points.wrong_system("no decay", mean_square("linear", rough), law);
     const Dense v = normal_matrix(dv, 1, protocol.seed, "delta norm/value");
     const Vector k = Stream(protocol.seed, "delta norm/key").normals(d);
@@ -63,8 +64,9 @@ Claim norm_of_unit_keys() {
   });
 }
 
-/// dv |S_2|^2, averaged over the first pair and over the values. |S_2|^2 is linear in S_1^T S_1, whose mean is dv I.
-/// Therefore the rows e_1 ... e_d stand for S_1, and one more row, which starts at zero, takes the second write.
+/// |S_2|^2, averaged over the first pair and over all values. |S_2|^2 is linear in S_1^T S_1, whose mean is dv I.
+/// Therefore the state starts from the rows e_1 ... e_d instead of S_1, with one more row of zeros that takes the
+/// second write, and the result is multiplied by dv.
 Vector second_squares(int d, int dv, KeyLaw keys, const Stretch &stretch) {
   Sequence s = filled(random_runs(keys, 1, d, d + 1, stretch), &Sequence::beta, 1);
   Vector start = Dense::identity(d).data;

@@ -51,7 +51,7 @@ Claim deletion() {
   c.runs({"delta_net", "linear"}), c.takes({integer_param("n", 6, 2, 100, "stored pairs"), key_width, value_width});
   return measure(c, [](Points &points, Seed seed, int n, int d, int dv) {
     const Sequence drawn = random_runs(KeyLaw::unit, n + 1, d, dv, {seed, "deletion", 0, 1});
-    // n unit pairs, then a last write at the key of the second.
+    // n pairs with unit keys, then one more write at the key of the second pair.
     const auto read_at_second = [&](const std::string &variant, double factor, double beta) {
       Sequence s = drawn;
       std::copy_n(&s.k[d], d, &s.k[n * d]);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 §2.2 first bullet, §2.2.1 second bullet, footnote 14: the norm of a sum of outer products, without and with decay.
+// 000 §2.2 first bullet, §2.2.1 second bullet, footnote 14: the norm of a sum of outer products, with and without
+// decay.
 #include "theory/associative_memory/delta_rule/runs.hpp"
 
 namespace recollect::theory {
 namespace {
 const ParamSpec key_width = key_width_param(8, 2, 32), value_width = value_width_param(4, 2, 32);
 
-/// |S k| after t writes, t even, of one unit key whose value, of length 1, changes its sign at every step.
+/// |S k| after an even number t of writes at one unit key k. The value has length 1 and changes its sign at every step.
 double turning(int t) {
   return std::fabs(run("linear", stored({1, 1, t, 1, 1}, Vector(t, 1.0), repeated({1, -1}, t / 2))).o.back());
 }
@@ -77,7 +78,7 @@ Claim growth() {
   });
 }
 
-/// The largest read at one key k over t = 1 ... T, while v or -v is written at k. It is divided by |k| for linear
+/// The largest read at one key k over t = 1 ... T, where each step writes v or -v at k. It is divided by |k| for linear
 /// attention, and by kappa(k,k) for the exp kernel. Every S_t is a multiple of v phi(k)^T, so that the size of a read
 /// measures the norm of S_t. `negative(t)` says which writes are -v.
 double largest_norm(const std::string &variant, const Vector &k, const Vector &v, int T,
@@ -117,7 +118,7 @@ Claim inevitable() {
                  wrong_growth = 2 * once;
     const auto one_sign = [](int) { return false; };
     const auto alternate = [](int t) { return t % 2 == 1; };
-    const int pairs = T / 4; // after these steps S = 0, and one sign occurs twice in a row
+    const int pairs = T / 4; // after 2 pairs steps S = 0, and one sign occurs twice in a row
     const auto turned = [pairs](int t) { return t % 2 == (t > 2 * pairs ? 0 : 1); };
     const auto largest = [&](const std::string &variant, const auto &signs) {
       return largest_norm(variant, k, v, T, signs);
@@ -160,8 +161,8 @@ Claim decay_bounds_and_forgets() {
     // At later steps the two laws differ by less than a sample mean can detect.
     if (std::pow(lambda, t) > 0.2) square.but_not("$lambda^t$ for $lambda^(2t)$", bound(t));
     points.wrong_system("no decay", square_of("linear", rough), law);
-    // What is left of the first write: the read of all writes at the first key, minus the read of all writes but the
-    // first.
+    // What is left of the first write: a read at the first key after all writes, minus the same read without the first
+    // write.
     Sequence all = random_runs(KeyLaw::gaussian, t, d, dv, {protocol.seed, "forgotten item", 0, 1});
     std::copy_n(all.k.begin(), d, all.q.end() - d);
     all.alpha.assign(t, lambda);

@@ -2,11 +2,12 @@
 // Every exact fast form of every variant equals the recurrent form, on outputs and final state (000 Appendix D.3, Eq
 // 96-100).
 //
-// Reference: the recurrent form in float64. Bound: n eps(real) kappa, where n = T + Dk + C is the number of accumulated
-// terms and kappa the measured input condition number (conditioning.hpp). For float32 the inputs are rounded first;
-// this perturbation of relative size eps is inside the same bound. For the delta rule the bound of 000 Eq 51 is also
-// tested, with cond(I + A) computed from the Gram matrix of the keys. The rival of every point has an error in a single
-// step: the last write is negated, and the last read is reversed and halved.
+// Reference: the recurrent form in float64. Bound on the difference: n eps(real) kappa. n = T + Dk + C is the number of
+// accumulated terms (C: chunk length), and kappa is the condition number with respect to the inputs, as
+// conditioning.hpp measures it. For float32 the inputs are rounded first; this perturbation of relative size eps is
+// within the same bound. For the delta rule the bound of 000 Eq 51 is also tested, with cond(I + A) computed from the
+// Gram matrix of the keys. The rival of every point is wrong in the last step only: its value is negated, and its query
+// is negated and halved.
 #include "theory/support/delta_recursion.hpp"
 #include "theory/support/measure.hpp"
 
@@ -41,7 +42,7 @@ Sequence with_one_wrong_step(Sequence s) {
   const Shape n = s.shape;
   for (int c = 0; c < n.Dv; ++c) s.v[size_t(n.T - 1) * n.Dv + c] *= -1;
   for (int c = 0; c < n.Dk; ++c)
-    s.q[size_t(n.T - 1) * n.Dk + c] *= -0.5; // reversed, so that a read that ReLU sets to 0 becomes nonzero
+    s.q[size_t(n.T - 1) * n.Dk + c] *= -0.5; // negated, so a read that ReLU sets to 0 becomes nonzero
   return s;
 }
 
@@ -65,7 +66,8 @@ void compare(Points &points, const Variant &variant, const Size &size, std::uint
         const double bound = accumulated_terms(shape, C) * epsilon_of(real) * kappa;
         const auto held = [&](const Sequence &s) {
           const double apart = deviation(forward(variant, s, {form->name, real, C, params}), reference).largest();
-          return at_most_point(std::min(apart, 1e300), bound, 0); // infinite where the right outputs are all 0
+          // `apart` is infinite if the right outputs are all 0.
+          return at_most_point(std::min(apart, 1e300), bound, 0);
         };
         points.at(params_of(variant, *form, real, size.T, C));
         points.statement("largest relative error, at most its rounding bound", held(sequence));
@@ -74,7 +76,7 @@ void compare(Points &points, const Variant &variant, const Size &size, std::uint
 }
 
 /// The system that a delta rule solves on one head, (I + A) U = X and O = R U, with the gates folded in. If `decays`,
-/// alpha multiplies the pair (i, t) by alpha_{i+1} ... alpha_t; if `scales`, it multiplies v_t (000 Eq 41).
+/// the pair (i, t) is multiplied by alpha_{i+1} ... alpha_t; if `scales`, v_t is multiplied by alpha_t (000 Eq 41).
 struct System {
   Dense A, R, X;
 };

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The u_t of the layer delta_former (000 Eq 41), which the layer does not return. Every step gets its own channel,
+// The vectors u_t of the layer delta_former (000 Eq 41). The layer does not return them. So every step gets a further
+// channel (e_t: unit vector of step t),
 //
 //   k_t = (k_t, e_t),   w_t = (w_t, 0),   q_t = (0, e_t),
 //
-// so that kappa1 is unchanged and the linear read of Eq 42 is o_t = u_t.
+// This leaves kappa1 unchanged, and the linear read of Eq 42 gives o_t = u_t.
 #pragma once
 #include "theory/support/delta_recursion.hpp"
 #include "theory/support/stored.hpp"
@@ -60,8 +61,8 @@ inline Dense last_written(const Dense &k, const Dense &v, const std::string &kap
   return {1, v.columns, {u.end() - v.columns, u.end()}};
 }
 
-/// U for any strictly lower A. Keys are orthonormal and the kernel is linear, so that w_t is row t of A and q_t = k_t
-/// reads u_t.
+/// U = (I + A)^{-1} V for any strictly lower A. Keys are orthonormal, the kernel is linear, and w_t is row t of A; q_t
+/// = k_t then reads u_t.
 inline Dense written(const Dense &A, const Dense &v, const DeltaFormerRun &run = {}) {
   Sequence s = of_shape({1, 1, A.rows, A.rows, v.columns});
   s.k = s.q = Dense::identity(A.rows).data, s.w = A.data, s.v = v.data;
@@ -87,8 +88,8 @@ inline Vector similarity_of_layer(const Vector &x, const std::string &kappa1, As
   return f;
 }
 
-/// Bound, in units of eps, on the difference by rounding between two computations of U = (I + A)^{-1} V: the
-/// largest u times n |(I + A)^{-1}| |I + A| (000 Eq 51).
+/// Bound, in units of eps, on the rounding difference between two computations of U = (I + A)^{-1} V with n rows: the
+/// largest element of U times n |(I + A)^{-1}| |I + A| (000 Eq 51).
 inline double solve_units(const Dense &A, const Dense &U) {
   const Dense system = Dense::identity(A.rows) + A;
   return 4.0 * A.rows * frobenius_norm(inverse(system)) * frobenius_norm(system) * max_abs(U.data);

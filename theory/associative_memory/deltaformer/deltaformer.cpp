@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DeltaFormer and its special cases (000 §2.2.1, Eq 37-42, Appendix C and D.1): the memory S = S (I - phi phi^T) + v
-// phi^T, the equivalent sums over u, and, as special cases, DeltaNet and softmax attention.
+// DeltaFormer (000 §2.2.1, Eq 37-42, Appendix C and D.1): the memory S_t = S_{t-1} (I - phi phi^T) + v phi^T, the
+// equivalent sums over u, and the special cases DeltaNet and softmax attention.
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
 
 namespace recollect::theory {
@@ -15,7 +15,7 @@ Sequence gated(Sequence s, double alpha, double beta) {
   return s;
 }
 
-/// The reads of Eq 37 with an explicit feature map: S_t = S_{t-1} (I - phi_t phi_t^T) + v_t phi_t^T at phi(q_t).
+/// The reads S_t phi(q_t) of Eq 37 with an explicit feature map: S_t = S_{t-1} (I - phi_t phi_t^T) + v_t phi_t^T.
 Vector reads_of_the_state(const Dense &phi_k, const Dense &phi_q, const Dense &v) {
   Dense S(v.columns, phi_k.columns);
   Vector reads;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cost of DeltaFormer (000 §2.2.1, D.3): multiplications, as in footnote 13 of the paper, and sequential steps.
-// They are not timed but counted: the recursion and Listing 1 run on numbers that count.
+// Nothing is timed: the recursion and Listing 1 run on a number type that counts operations.
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
 #include "theory/associative_memory/deltaformer/listing_1.hpp"
 
 namespace recollect::theory {
 namespace {
-/// A number that knows the length of the longest chain of products and quotients that led to it.
+/// A number with the length of the longest chain of products and quotients by which it was computed.
 struct Chained {
   double value = 0;
   int chain = 0;
@@ -67,13 +67,13 @@ Claim chunked() {
         .but_not("the recursion's", t * (t - 1) * w);
     points.obligation("multiplications, chunks with a triangular solve", solve, of_solve);
     points.wrong_system("inverse for solve", inverse, of_solve);
-    // In the recursion u_t waits for one product with u_{t-1}. A chunk waits for two products, with older u and with
-    // the inverse. The chain of the first chunk is subtracted from the chain of a whole run.
+    // In the recursion u_t depends on u_{t-1} by one product. A chunk depends on the previous chunk by two products,
+    // with older u and with the inverse. The chain of the first chunk is subtracted from the chain of a whole run.
     const int one = longest_chain(x.chunked<Chained>(C)), first = longest_chain(Data(C, d, seed).chunked<Chained>(C));
     points.statement("sequential steps: chunks", 1 + (one - first) / 2.0, t / c).but_not("$T/C + 1$", t / c + 1);
     points.statement("sequential steps: products of the recursion", longest_chain(x.naive<Chained>()), t);
     points.wrong_system("chunks for the recursion", one, t);
-    // The counted algorithm has the reads of the layer.
+    // The counted algorithm computes the same u as the layer.
     const Vector layer = written(x.K, x.K, x.V, {"linear", "chunked", C}).data;
     const double units = solve_units(causal_weights(x.K, x.K, linear_kernel, Triangle::strict), Dense(T, d, layer));
     points.rounding(units).obligation("u of delta_former", values_of(by_inverse), layer);

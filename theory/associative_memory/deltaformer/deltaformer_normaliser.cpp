@@ -24,7 +24,7 @@ Claim common_factor() {
     const Rows r(drawn);
     const Dense u = solve_unit_lower(causal_weights(r.k, r.k, linear_kernel, Triangle::strict), r.v),
                 weights = causal_weights(r.k, r.q, linear_kernel, Triangle::with_diagonal);
-    // The reads of Eq 38-40 times factor(t), with u_i times written(i).
+    // The reads of Eq 38-40: u_i is multiplied by written(i), and the read at step t by factor(t).
     const auto reads = [&](const auto &factor, const auto &written) {
       Vector of_read(T), of_write(T);
       for (int t = 0; t < T; ++t) of_read[t] = factor(t + 1.0), of_write[t] = written(t + 1.0);
@@ -75,10 +75,11 @@ Claim eq94_is_another_model() {
                 eq94 = last_written(k, v, "softmax"), eq39 = last_written(k, v, "exp"),
                 scaled = eq94.data[0] / eq39.data[0] * eq39;
     points.at(Params(p).set("norm", norm));
-    // Each sum of T terms rounds, and T rows of decreasing size pass the errors on.
+    // Each sum of T terms has a rounding error, and T rows pass the errors on.
     points.rounding(8.0 * T * T * max_abs(scaled.data));
     points.statement("$u_T$ of Eq 94 against $u_T$ of Eq 39 times the ratio of their first channels", eq94, scaled);
-    // With v_1 = 1 and then v_t = 2, every u before T is 1. With v_T = 0, u_T is then -(row sum).
+    // The values are v_1 = 1, v_t = 2 for 1 < t < T, and v_T = 0. Then u_t = 1 for t < T, and u_T is minus the row sum
+    // of the weights.
     Dense ones(T, 1, Vector(T, 2.0));
     ones.data.front() = 1, ones.data.back() = 0;
     const auto row_sum = [&](const char *kappa) { return -last_written(k, ones, kappa)(0, 0); };
@@ -90,7 +91,7 @@ Claim eq94_is_another_model() {
   });
 }
 
-/// Each row divided by the given numbers.
+/// Divides row t by by[t].
 Dense divide_rows(const Dense &m, const Vector &by) {
   Vector factors;
   for (double x : by) factors.push_back(x == 0 ? 0 : 1 / x);
@@ -183,8 +184,8 @@ Claim stability() {
     const double kappa = std::exp(square), factor = 1 - step * kappa;
     if (std::fabs(factor) < 0.01) usage_error("one write stores the value exactly, so no residual is left to measure");
     const int writes = 6;
-    // The residual after m writes is factor^m. It is computed as 1 - o. The rounding error of 1 - o is kappa m units of
-    // the largest u, or of 1 if that is larger.
+    // The residual after m writes is factor^m. It is computed as 1 - o. In units of eps, the rounding error of 1 - o is
+    // kappa m times the largest u or 1, whichever is larger.
     const double largest = std::max(1.0, std::pow(std::fabs(factor), writes)),
                  smallest = std::min(1.0, std::pow(std::fabs(factor), writes));
     points.at(Params(p).set("writes", writes));

@@ -26,7 +26,7 @@ inline Dense dense_lower(int C, std::uint64_t seed) {
 
 struct Doubled {
   Dense X;
-  int products = 0;         // of C x C matrices
+  int products = 0;         // number of products of C x C matrices
   double largest_power = 0; // the largest entry of any power of A that was formed
 };
 

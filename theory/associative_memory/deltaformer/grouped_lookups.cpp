@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Grouped lookups on u (000 E.2, Eq 111). A sum of four exponentials with w^j = j k equals f(x) = x at -1, 0, 1 and 2,
-// but on no neighbourhood of these points. Sums of linear similarities stay linear. lookup_cache.cpp measures what such
-// lookups store.
+// but on no neighbourhood of these points. Sums of linear similarities are linear. lookup_cache.cpp measures what the
+// layer must store for such lookups.
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
 #include "theory/associative_memory/tracking/swaps.hpp"
 
@@ -54,7 +54,8 @@ Claim four_points() {
         plain *= std::exp(integers[k]) - std::exp(integers[i]);
       }
     }
-    Dense M = fit_matrix(); // by elimination; the pivots of a totally positive matrix are positive
+    // The determinant, by elimination without pivoting: a totally positive matrix has positive pivots.
+    Dense M = fit_matrix();
     double determinant = 1;
     for (int p = 0; p < 4; ++p) {
       determinant *= M(p, p);
@@ -101,7 +102,7 @@ Claim no_neighbourhood() {
     }
     Vector measured = similarity_of_layer(bent, "exp", four_exponentials);
     for (int i = 0; i < 4; ++i) measured[i] = (measured[i] - integers[i]) / h;
-    // The remainder of first order, h/2 max |f''|, and rounding divided by h.
+    // The remainder of the difference quotient, h/2 max |f''|, plus rounding divided by h.
     const double allowed = curvature * h / epsilon_of(Real::f64) + fit_units() / h;
     points.at({{"eps", eps}})
         .rounding(fit_units())
@@ -110,7 +111,8 @@ Claim no_neighbourhood() {
     points.obligation("slope of f at -1, 0, 1, 2", measured, slopes)
         .but_not("slope 0", Vector(4, 0.0))
         .but_not("slope 1", Vector(4, 1.0));
-    // eps = 0: every weight is an integer up to the rounding of the fit, which every step passes on to all later steps
+    // at eps = 0, every weight is an integer up to the rounding error of the fit; every step passes this error on to
+    // all later steps
     const double passed_on = 64 * fit_units() * n * std::pow(n + swaps, 3);
     const auto reads = [&](const Dense &keys, Order order, Assignments more) {
       const SwapStory story = tell_swaps(keys, swaps, seed, order);

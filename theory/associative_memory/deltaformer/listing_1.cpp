@@ -65,7 +65,7 @@ Claim equivalence() {
           .statement("largest |difference| in float32, at most atol",
                      at_most_point(max_difference(x.chunked<float>({size_t(C)}), slow), 1e-5, 0));
     }
-    // in double, so that rounding of float32 cannot hide an error, at a size that reaches every line
+    // in double, so float32 rounding cannot hide an error, and at a size at which every line runs
     const int t = std::min(T, 8 * C);
     const Data x(t, d, d, protocol.seed);
     const Vector slow = x.naive<double>(Weights::softmax);
@@ -92,7 +92,7 @@ Claim tail() {
   c.exactly("The last $T$ mod $C$ rows of $u$ stay zero. A shorter last chunk corrects this.");
   c.because("D.3 assumes equally sized chunks, $C = floor(T / N)$, and the listing is written for that case.");
   c.runs({"delta_former"}), c.takes(sizes(70, 32, 8));
-  // The smallest size, and one at which one chunk passes its result to the next.
+  // The smallest size, and a size at which one chunk passes its result to the next.
   c.at({{{"T", 3}, {"C", 2}, {"d", 2}}, {}});
   return measure(c, [](Points &points, Seed seed, int T, int C, int d) {
     if (T % C == 0) usage_error("T is a multiple of C: there is no tail");

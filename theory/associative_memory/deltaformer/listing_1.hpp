@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 Listing 1 and the recursion that it replaces, for any number type N: float as the paper has it, double for exact
-// values, and a type that counts operations (counted.hpp) for the cost.
+// 000 Listing 1 and the recursion that it replaces, for any number type N: float as in the paper, double for precise
+// values, and a type that counts operations (counted.hpp) for costs.
 //
 //   naive    u_t = v_t - sum_{i<t} A(t,i) u_i
-//   chunked  for each chunk: subtract from V what the chunk reads of older u, then multiply by the inverse of its own
-//            block I + A
+//   chunked for each chunk: subtract from V what the chunk reads of earlier chunks' u, then multiply by the inverse of
+//            the chunk's own block of I + A
 //
 // A(t,i) = k_i . k_t, or the softmax over i < t of k_i . k_t / sqrt d. The softmax of a chunk's rows is taken
 // separately over the keys of earlier chunks and over the chunk's own keys. The logarithms of the two normalisers give
@@ -34,7 +34,7 @@ template <class N> Row<N> scores(const Grid<N> &K, size_t t, size_t begin, size_
 
 /// Replaces the scores by their softmax and returns the logarithm of the sum of their exponentials.
 template <class N> N soften(Row<N> &s) {
-  using std::exp, std::log; // or those of N
+  using std::exp, std::log; // or N's own functions
   N mass(0);
   for (N &x : s) x = exp(x), mass = mass + x;
   for (N &x : s) x = x / mass;

@@ -12,8 +12,8 @@ struct Data {
   Data(int T, int d, int dv, Seed seed)
       : k(unit_rows(T, d, seed, "listing 2/keys")), w(unit_rows(T, d, seed, "listing 2/lookups")),
         v(normal_matrix(T, dv, seed, "listing 2/values")) {}
-  /// kernel(w_t . k_i) for i < t. Elsewhere kernel(0), because the listing masks with zeros before it applies the
-  /// kernel.
+  /// kernel(w_t . k_i) for i < t. Other elements are kernel(0), because the listing masks with zeros before it applies
+  /// the kernel.
   Dense stored(const Kernel &kernel) const {
     Dense A = causal_weights(k, w, linear_kernel, Triangle::strict);
     for (double &x : A.data) x = kernel(x);

@@ -4,9 +4,9 @@
 
 namespace recollect::theory {
 namespace {
-/// What a run of delta_former passes on to later steps, tested by a second run. The second run writes the past as pairs
-/// (k_i, u_i) in steps with beta = 0 and v = u_i. If the two runs have the same later reads, these reads need no w of
-/// the past.
+/// What delta_former must keep of its past for later steps, tested by a second run. The second run writes the pairs
+/// (k_i, u_i) of the past in steps with beta = 0 and v = u_i. If the two runs then have the same reads, later reads do
+/// not need the past w.
 struct HandOver {
   int T, d, dv, cut, groups;
   Dense k, w, v, q;
@@ -29,7 +29,7 @@ struct HandOver {
     return {o.begin() + size_t(cut) * dv, o.end()};
   }
   Vector whole_run() const { return later_reads(k, v, w, false); }
-  /// The cache: k_i and u_i of the past steps, where u is computed with G groups. The w of the past is not kept.
+  /// The cache: k_i and u_i of the past steps, where u is computed with G groups. It does not hold the past w.
   struct Cache {
     Dense k, u;
   };

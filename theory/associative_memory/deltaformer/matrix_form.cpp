@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// U = (I + A)^{-1} V, the matrix form of DeltaFormer (000 D.3, Eq 96-97). Three measurements: it equals the
-// recursion; the condition number of I + A (§3.2); Theorem 1's swaps stay exact if the system is solved by chunks.
+// U = (I + A)^{-1} V, the matrix form of DeltaFormer (000 D.3, Eq 96-97). Three measurements: whether U equals the
+// recursion; the condition number of I + A (§3.2); and whether the swaps of Theorem 1 stay exact if the system is
+// solved by chunks.
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
 #include "theory/associative_memory/tracking/swaps.hpp"
 #include "theory/support/quadrature.hpp"
@@ -36,8 +37,8 @@ Claim matrix_form_of_the_recursion() {
   });
 }
 
-/// E log |(I - k k^T) x| over k ~ N(0, I_d), |x| = 1: with g = k.x and s = |k|^2 - g^2 ~ chi^2_{d-1}, |x - g k|^2 = (1
-/// - g^2)^2 + g^2 s. `excess` is added to s: 2 gives a rival law with |k|^2 in place of |k|^2 - 2.
+/// E log |(I - k k^T) x| over k ~ N(0, I_d), |x| = 1: let g = k.x and s = |k|^2 - g^2 ~ chi^2_{d-1}; then |x - g k|^2 =
+/// (1 - g^2)^2 + g^2 s. `excess` is added to s; excess = 2 gives a rival law with |k|^2 in place of |k|^2 - 2.
 double growth_of_gaussian_keys(int d, double excess = 0) {
   const Rule root = length_rule(d - 1, 0, 0); // of s
   const auto given_g = [&](double g) {
@@ -49,8 +50,8 @@ double growth_of_gaussian_keys(int d, double excess = 0) {
 }
 
 /// The log growth per step, over 50 steps, of a row of DeltaNet's state that is only erased (v = 0, beta = 1). Each
-/// head gives one sample. The keys are isotropic, so that the factor of every step follows the law above, whatever came
-/// before.
+/// head gives one sample. The keys are isotropic, so the factor of every step follows the law above, independently of
+/// earlier steps.
 Vector erasures(size_t first, size_t heads, int d, bool unit, std::uint64_t seed) {
   const int T = 50;
   Vector keys = Stream(seed, "conditioning/keys").normals(heads * T * d, first * T * d);
@@ -104,7 +105,8 @@ Claim conditioning() {
     }
   });
   c.last([](Points &points, const Protocol &protocol) {
-    // for polynomials: between T = 8 and T = 24 the logarithm of T^p grows by p ln 3, p ln 3 / 16 per step
+    // rivals: if the condition number is T^p, its logarithm grows by p ln 3 between T = 8 and T = 24, p ln 3 / 16 per
+    // step
     const double square = 2 * std::log(3.0) / 16, fifth = 5 * std::log(3.0) / 16;
     const auto keys = [](const char *law, const char *kernel) { return labels({{"keys", law}, {"kernel", kernel}}); };
     const Mean soft = growth_of_condition([](double x) { return std::exp(x / 4); }, false, true, protocol),

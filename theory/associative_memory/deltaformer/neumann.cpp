@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// (I + A)^{-1} of a strictly lower triangular A by repeated squaring (000 D.3.1, Eq 98-100): the result, the number of
-// squarings, and the rounding error. The layer with this form is delta_former, form `doubling`.
+// (I + A)^{-1} of a strictly lower triangular A by repeated squaring (000 D.3.1, Eq 98-100): its result, the number of
+// squarings, and its rounding error. The form `doubling` of the layer delta_former uses it.
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
 #include "theory/associative_memory/deltaformer/doubling.hpp"
 
@@ -20,14 +20,14 @@ Dense power(const Dense &A, int exponent) {
   return product;
 }
 
-/// The system that is solved, (I + A) U = V.
+/// The system (I + A) U = V.
 struct System {
   Dense A, I, V, U;
   double units;
   System(int C, std::uint64_t seed)
       : A(dense_lower(C, seed)), I(Dense::identity(C)), V(normal_matrix(C, 3, seed, "doubling/values")),
         U(solve_unit_lower(A, V)), units(solve_units(A, U)) {}
-  /// (I + A) X after `iterations` squarings against I - A^exponent; the exponent is 2^(iterations + 1) by Eq 98.
+  /// Compares (I + A) X after `iterations` squarings with I - A^exponent; by Eq 98 the exponent is 2^(iterations + 1).
   Point remainder(int iterations, int exponent) const {
     return exact_point(((I + A) * doubling(A, iterations).X * V).data, ((I - power(A, exponent)) * V).data, units);
   }
@@ -118,7 +118,7 @@ Claim rounding() {
     const auto point = [&](const Sequence &s, const std::string &kappa1, const std::string &form, Real real) {
       const Params kernels = variant_params(layer, {{"kappa1", kappa1}});
       const Vector reference = forward(layer, s, {"recurrent", Real::f64, 1, kernels}).o;
-      // A backward stable solve stays within n eps kappa.
+      // The error of a backward stable solve is at most n eps kappa.
       return exact_point(forward(layer, s, {form, real, C, kernels}).o, reference,
                          accumulated_terms(s.shape, C) * input_condition(layer, s, kernels, 2) * max_abs(reference) *
                              epsilon_of(real) / epsilon_of(Real::f64));

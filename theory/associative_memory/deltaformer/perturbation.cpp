@@ -57,7 +57,7 @@ Claim first_order() {
     const Vector change = minus(written(c.A + dA, c.V).data, written(c.A, c.V).data);
     const double units = solve_units(c.A, U), rounding = 4 * units * epsilon_of(Real::f64);
     points.rounding(4 * units).statement("change of u, to first order", change, first.data);
-    // after the second order come the third and all later orders, each at most x times the previous one
+    // the change beyond second order: the third and all later orders, each at most x times the previous one
     const double allowed = (frobenius_norm(third) / (1 - x) + rounding) / (norm * norm) / epsilon_of(Real::f64);
     const Vector left = minus(change, first.data, norm * norm);
     const auto held = [&](const Dense &law) { return exact_point(left, (1 / (norm * norm) * law).data, allowed); };
@@ -134,8 +134,8 @@ Claim product() {
 }
 
 /// The effects of one unit of error in each single entry of A, and of A2: the sums of |du|^2 and of |do|^2 over i < t.
-/// Both are exact, because an error in row t does not change any u before t. Effects of independent errors add up in
-/// the mean square.
+/// Both are exact, because an error in row t does not change any u before t. The mean squares of independent errors add
+/// up.
 std::pair<double, double> effects(const Dense &A, const Dense &A2, const Dense &V) {
   const Dense U = written(A, V), o = read_with(A2, U);
   double of_u = 0, of_o = 0;
@@ -149,7 +149,7 @@ std::pair<double, double> effects(const Dense &A, const Dense &A2, const Dense &
   return {of_u, of_o};
 }
 
-/// The unit vector that A^{-1} shrinks most, with 0 as its first element: by power iteration.
+/// By power iteration: of the unit vectors whose first element is 0, the vector that A1^{-1} shrinks most.
 Dense shrunk_most(const Dense &A1) {
   Dense x(A1.rows, 1, Vector(A1.rows, 1.0));
   for (int i = 0; i < 200; ++i) {
@@ -175,7 +175,7 @@ Claim u_against_o() {
     const std::vector<std::pair<std::string, Kernel>> kernels{
         {"round", round_kernel}, {"linear", linear_kernel}, {"exp", exp_kernel}, {"softmax", exp_kernel}};
     for (const auto &[name, f] : kernels) {
-      // The exp kernel loses one digit per swap. After four swaps enough digits are left.
+      // The exp kernel loses one digit per swap, so it runs four swaps at most.
       const int swaps = name == "exp" ? std::min(4, most) : most;
       const Dense keys = key_rows({"equicorrelated", n, n, cosine}, seed);
       const Sequence told = slice_steps(tell_swaps(keys, swaps, seed).sequence, 0, n + swaps);

@@ -21,7 +21,7 @@ Spread spread_over(const Rule &rule, const std::vector<Integral> &values) {
   return {mean, {square.value - mean.value * mean.value, square.error + 2 * std::fabs(mean.value) * mean.error}};
 }
 
-/// Mean and variance of the logarithm of one term's noise, where the other key is random.
+/// Mean and variance of the logarithm of the noise of one term, over the random key of this term.
 Spread spread_of_term(int d, double tau, double square, std::uint64_t seed) {
   const Rule z = normal_rule(0);
   const double length = std::sqrt(square);
@@ -105,12 +105,12 @@ Claim snr_exp_sphere() {
         .but_not("Bessel index $d/2$", sphere_law(d / 2.0 + 1, d))
         .but_not("Bessel index $(d-3)/2$", sphere_law((d - 1) / 2.0, d));
     points.wrong_system("Gaussian keys", mean_noise(exp_law(), d, std::sqrt(d), seed), sphere_law(d / 2.0, d));
-    // 0F1(; d/2; d) is between e^2 (1 - 4/d) and e^2: terms between 2^m/m! (1 - m (m-1)/d) and 2^m/m!
+    // 0F1(; d/2; d) is between e^2 (1 - 4/d) and e^2, because its term m is between 2^m/m! (1 - m (m-1)/d) and 2^m/m!
     points.limit("exact / printed", at_least_point(noise.value / printed, 1 - 4.0 / d, noise.error / printed));
   });
 }
 
-/// The logarithm of a probe's noise divided by the printed form: -a (|k_i|^2 - d).
+/// The logarithm of (the noise of a probe / the printed form), which is -a (|k_i|^2 - d).
 Integral log_excess(int d, double square, std::uint64_t seed) {
   const KernelLaw law = exp_law();
   const double tau = std::sqrt(d);
@@ -118,7 +118,7 @@ Integral log_excess(int d, double square, std::uint64_t seed) {
 }
 double quantile_of_square(int d, double share) { return quantile(boost::math::chi_squared(d), share); }
 
-/// The mean and variance of log_excess over Gaussian probes.
+/// The mean and variance of log_excess() over Gaussian probes.
 Spread spread_of_excess(int d, std::uint64_t seed) {
   const Rule lengths = length_rule(d, -2, 0);
   std::vector<Integral> logs;
@@ -142,7 +142,7 @@ Claim snr_exp_median() {
   c.runs({"exp_unnormalized"}), c.takes({width}), c.at({{}, {{"d", 256}}});
   c.also([](Points &points, const Protocol &protocol) {
     const std::vector<int> widths(growing_widths.begin() + 1, growing_widths.end());
-    const auto excess_at = [&](double share) { // for the probe that is longer than this share of all probes
+    const auto excess_at = [&](double share) { // for a probe longer than this share of all probes
       return limit_in_root([&](int d) { return log_excess(d, quantile_of_square(d, share), protocol.seed); }, widths);
     };
     const double band = std::sqrt(8.0) * quantile(boost::math::normal(), 0.95); // 4.65

@@ -29,7 +29,7 @@ Claim snr_exp() {
   c.holds_asymptotically(), c.runs({"exp_unnormalized", "solu"}), c.takes(noise_params(2, true));
   c.also([](Points &points, const Protocol &protocol) {
     limits_of_exponent(points, exp_law(), -56.0 / 3, -12, protocol.seed);
-    // a tau at which no single draw dominates the mean
+    // at a tau at which no single draw dominates the mean
     sampled_noise_point(points, exp_law(), {16, 16, 12}, 16, protocol);
   });
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -44,7 +44,7 @@ Claim snr_exp() {
   });
 }
 
-/// At tau = 2 the mean divided by the printed value is (e/2)^(d/2): even the rate differs.
+/// At tau = 2 the mean divided by the printed value is (e/2)^(d/2), so their rates in d differ.
 Claim snr_exp_fixed_tau() {
   ClaimBuilder c("snr-exp-fixed-tau", "000 Eq 13");
   c.says(printed_form + ". Stricter reading: this holds also for the average over probes, and for any $tau > 1$ that "
@@ -144,7 +144,7 @@ Claim snr_log2n() {
         .but_not("$2 sqrt(d)$", 2 * root);
     points.obligation("N at $SNR^-1 = 1$ with the linear kernel", linear, d - 2);
     points.obligation("$2 log2 N$ at $SNR^-1 = 1$ and $tau = 2$", fixed, d).but_not("$d = log2 N$", 2 * d);
-    // The bounds are the intercept for a given probe and the limit for the mean.
+    // The lower bound is the value for a given probe, the upper bound the limit for the mean over probes.
     if (!protocol.point) return;
     points.limit("$sqrt(d) - log(N)/2$", at_least_point(intercept.value, 1, intercept.error));
     points.limit("$sqrt(d) - log(N)/2$", at_most_point(intercept.value, 3, intercept.error));
@@ -176,7 +176,7 @@ Claim snr_temperature() {
                       (n - 1) * dv / (dv - 2.0));
   });
   return measure(c, [](Points &points, Seed seed, int d, double tau) {
-    const double above = 4 / tau; // on a logarithmic scale of tau the rate falls symmetrically on both sides of 2
+    const double above = 4 / tau; // as far from 2 as tau, on a logarithmic scale
     if (tau > 1.95)
       usage_error("snr_temperature is refuted between 1 and 2. From tau = 2 on a lower tau does help, and next to 2 "
                   "the noise differs by less than the measurement shows: take tau <= 1.95");

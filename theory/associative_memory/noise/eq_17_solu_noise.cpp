@@ -18,7 +18,7 @@ Claim snr_solu() {
   c.holds_asymptotically(), c.runs({"solu", "exp_unnormalized"}), c.takes(noise_params(3, true));
   c.also([](Points &points, const Protocol &protocol) {
     limits_of_exponent(points, solu_law(), -56.0 / 3 + 4.0 / 5, -56.0 / 3, protocol.seed);
-    // a tau at which no single draw dominates the mean
+    // at a tau at which no single draw dominates the mean
     sampled_noise_point(points, solu_law(), {16, 16, 12}, 16, protocol);
   });
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -72,7 +72,8 @@ Claim snr_solu_eq17() {
   });
 }
 
-/// One kernel's noise divided by another's at tau = sqrt(d), for |k_i|^2 = d and averaged over k_i.
+/// The noise of one kernel divided by the noise of another at tau = sqrt(d): for a probe of |k_i|^2 = d, and as a mean
+/// over probes.
 struct Ratios {
   Integral probe, mean;
 };
@@ -89,7 +90,8 @@ struct Rival {
   std::string name;
   double (*ratio)(double d);
 };
-/// Adds the points of one width: the noise of `first` divided by ReLU's, for |k_i|^2 = d and averaged over k_i.
+/// Adds the points of one width: the noise of `first` divided by ReLU's noise, for a probe of |k_i|^2 = d and as a mean
+/// over probes.
 Ratios over_relu(Points &points, const KernelLaw &first, int d, const Rival &of_probe, const Rival &of_mean,
                  std::uint64_t seed) {
   const KernelLaw relu = relu_law();
@@ -105,14 +107,14 @@ Ratios over_relu(Points &points, const KernelLaw &first, int d, const Rival &of_
   return r;
 }
 
-/// The claim that the noise of `first` is below ReLU's. It is tested as a statement about every width, which fails at
-/// d = 4, and as a limit. For |k_i|^2 = d, and for the average over k_i, the limit holds from some width on.
+/// The claim that the noise of `first` is below ReLU's. As a statement about every width it fails at d = 4. It is also
+/// tested as a limit: for a probe of |k_i|^2 = d, and for the mean over probes, it holds from some width on.
 Claim below_relu(ClaimBuilder c, const KernelLaw &first, const Rival &of_probe, const Rival &of_mean,
                  const std::function<void(Points &, const Protocol &)> &more = {}) {
   const int mean_from = 7;
   c.takes(width), c.at({{{"d", 5}}, {{"d", mean_from}}, {}, {{"d", 256}}});
   c.first([=](Points &points, const Protocol &protocol) {
-    // 4 is the largest width at which the paper's own probe gives the opposite order
+    // 4 is the largest width at which the paper's own probe, |k_i|^2 = d, gives the opposite order
     const Ratios small = over_relu(points, first, 4, of_probe, of_mean, protocol.seed);
     points.statement("noise / ReLU's noise, $|k_i|^2 = d$", below_one(small.probe));
     for (int d : {5, 6}) { // boundary: for the mean the order holds only from a larger width on

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the inverse SNR assumes of values (000 Eq 55-57): independent, of mean zero, of about equal norms.
+// The inverse SNR assumes that values are independent, have mean zero and have about equal norms (000 Eq 55-57).
 #include "theory/associative_memory/noise/noise_points.hpp"
 #include "theory/support/stored.hpp"
 
@@ -9,9 +9,9 @@ const std::vector<ParamSpec> sizes{integer_param("n", 10, 4, 32, "pairs stored")
                                    value_width_param(8, 1, 64)};
 
 /// ReLU memories of n - 1 pairs, in which every channel of a value has the mean `mean`. Each memory is read at the
-/// probe (1, ..., 1) of norm sqrt(d) and at the opposite probe, which follows the same law and reads the other keys.
-/// The first dv channels hold the values and the next n - 1 hold unit vectors, so that one read shows r and every
-/// kappa.
+/// probe (1, ..., 1) of norm sqrt(d) and at the probe (-1, ..., -1). The second read follows the same law and reads the
+/// keys that ReLU hides from the first. The first dv channels hold the values and the next n - 1 channels hold unit
+/// vectors, so one read shows the noise r and every weight kappa_j.
 struct Split {
   double noise, diagonal; // noise: |r|^2; diagonal: sum_j kappa_j^2 |v_j|^2; both are means of the two reads
 };
@@ -56,7 +56,7 @@ Mean mean_over_memories(MemorySize size, double mean, double wanted, size_t leas
   return sample_mean(wanted, least, 400000, in_blocks(1000, draw));
 }
 
-/// E ReLU(x) and E ReLU(x)^2 over the other key at |k_i|^2 = d.
+/// E ReLU(x) and E ReLU(x)^2 for x = k_j.k_i with a random key k_j and |k_i|^2 = d.
 double first_moment(int d) { return std::sqrt(d / (2 * M_PI)); }
 double second_moment(int d) { return d / 2.0; }
 

@@ -5,7 +5,7 @@
 
 namespace recollect::theory {
 namespace {
-/// d^power times the noise of one pair, divided by the printed form, as d grows.
+/// Adds points for (noise of one pair / printed form) as d grows: its limit 1, and its slope in 1/d.
 void limit_of_width(Points &points, const KernelLaw &law, double slope, double wrong_slope,
                     const std::vector<int> &widths, std::uint64_t seed) {
   points.at({{"kernel", law.kernel}, {"largest d", widths.back()}});
@@ -14,7 +14,8 @@ void limit_of_width(Points &points, const KernelLaw &law, double slope, double w
   }).but_not("another slope", wrong_slope);
 }
 
-/// The other factor of the error, (1 - 1/n) dv/(dv-2) = 1 + 1/n + O(1/n^2) for n = dv.
+/// Adds points for the factor of exact / printed that depends on n and dv: (1 - 1/n) dv/(dv-2) = 1 + 1/n + O(1/n^2) for
+/// n = dv.
 void limit_of_size(Points &points, const KernelLaw &law, std::uint64_t seed) {
   const int d = 16;
   const Integral pair = mean_noise(law, d, 1, seed);
@@ -110,8 +111,8 @@ Claim snr_eq10_quadratic() {
   });
 }
 
-/// In the linear memory 1 / noise of one pair is |k_i|^2. The claim measures the spread of |k_i|^2 over probes, and its
-/// harmonic mean.
+/// In the linear memory the noise of one pair is 1 / |k_i|^2. The claim measures the spread of |k_i|^2 over probes, and
+/// the harmonic mean of |k_i|^2.
 Claim snr_sqrt_correction() {
   ClaimBuilder c("snr-sqrt-correction", "000 App A, linear and ReLU");
   c.says("Replacing $|k_i|^2$ by its mean costs a term of order $sqrt(d_k)$ in the denominator: $N / (d_k + O(sqrt "

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 §2.1.1, exp kernel: the softmax normaliser can be left out (footnote 4), and x.y, which tau = sqrt(d) scales, has
-// variance d.
+// 000 §2.1.1, exp kernel: whether the softmax normaliser can be left out (footnote 4), and whether x.y has variance d,
+// which is the reason for tau = sqrt(d).
 #include "theory/support/measure.hpp"
 #include "theory/support/sampling.hpp"
 
@@ -8,8 +8,8 @@ namespace recollect::theory {
 namespace {
 /// SNR^-1 with the last pair of every memory as probe. The first dv channels contain the values of the other pairs, the
 /// last dv channels the value of the probe. So one read of softmax attention contains noise and signal, divided by the
-/// same normaliser. With `column_normaliser` every value is divided by the sum of its key's weights over all queries
-/// instead.
+/// same normaliser. With `column_normaliser`, the layer's normaliser is replaced: every value is divided by the sum of
+/// the weights of its key over all queries.
 Vector split_ratios(const std::string &variant, int n, int d, int dv, double tau, bool column_normaliser, Seed seed) {
   const int memories = 20;
   Sequence s = of_shape({memories, 1, n, d, 2 * dv});
@@ -56,7 +56,8 @@ Claim snr_norm_invariant() {
 
 enum class Components { gaussian, signs, all_the_same };
 
-/// Mean of (x.y)^2 over 16 x and 16 y, from one linear memory that stores the x with unit vectors as values.
+/// Mean of (x.y)^2 over 16 vectors x and 16 vectors y, read from one linear memory that stores every x with a unit
+/// vector as value.
 Vector squared_products(int d, Components kind, std::uint64_t seed, size_t first, size_t count) {
   const int half = 16;
   Sequence s = of_shape({int(count), 1, 2 * half, d, half});

@@ -8,7 +8,7 @@ namespace recollect::theory {
 namespace {
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
-/// E[silu(X)^2] - E[relu(X)^2] for X ~ N(0, s): the integrand falls as exp(-|x|) whatever s is.
+/// E[silu(X)^2] - E[relu(X)^2] for X ~ N(0, s): the integrand falls at least as exp(-|x|) for every s.
 Integral excess(double s) {
   const auto integrand = [s](double x) {
     const double p = sigmoid(x), square = x > 0 ? -p * (1 - p) - (1 - p) : p * p; // sigma^2 - 1 and sigma^2
@@ -20,8 +20,8 @@ Integral excess(double s) {
   return all;
 }
 
-/// SiLU's inverse SNR divided by ReLU's. Per pair SiLU's is E[silu(X)^2] / silu(d)^2 with X ~ N(0, d), and ReLU's is
-/// 1 / (2 d).
+/// SiLU's inverse SNR divided by ReLU's. Per pair, SiLU's inverse SNR is E[silu(X)^2] / silu(d)^2 with X ~ N(0, d), and
+/// ReLU's is 1 / (2 d).
 Integral over_relu(double d) {
   const Integral more = excess(d);
   const double own = sigmoid(d) * d, scale = 2 * d / (own * own);
@@ -43,7 +43,8 @@ Claim snr_silu() {
   return measure(c, [](Points &points, double d) {
     const double root = std::pow(d, 1.5);
     const Integral ratio = over_relu(d);
-    // the series alternates, so its remainder is below the next term; silu(d) is below d by the fraction exp(-d)
+    // the series alternates, so its remainder is below its next term; silu(d) is smaller than d by about the fraction
+    // exp(-d)
     const auto held = [&](double law) {
       return bracketed_point(root * (1 - ratio.value), law, next_term(d) + root * (ratio.error + 4 * std::exp(-d)));
     };

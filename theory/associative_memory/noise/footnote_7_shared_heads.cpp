@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What averaging heads that share keys and values does to the noise (000 footnote 7). With r_h the noise of head h,
-// E|mean r_h|^2 over E|r_h|^2 is
+// How an average over heads that share keys and values changes the noise (000 footnote 7). Let r_h be the noise of head
+// h, h = 1 ... n_h. Then E|mean r_h|^2 / E|r_h|^2 is
 //   the same query in every head                1
 //   q_h = k_i + sigma xi_h, linear kernel       (1 + sigma^2 / n_h) / (1 + sigma^2)
 //   independent queries, linear kernel          1 / n_h, and the signal is lost as well
@@ -8,8 +8,8 @@
 //                                               1/e
 //   own keys in every head                      1 / n_h
 //
-// With the linear kernel all of these are of second degree in keys, values and xi_h, so that sums over rows of Hadamard
-// matrices, which have the Gaussian's first two moments, give the expectations exactly.
+// With the linear kernel all of these are quadratic in keys, values and xi_h. Rows of Hadamard matrices have the first
+// two moments of the Gaussian, so sums over these rows give the expectations exactly.
 #include "theory/associative_memory/noise/noise_quadrature.hpp"
 #include "theory/support/measure.hpp"
 
@@ -22,9 +22,9 @@ struct Averaged {
   double noise, signal;
 };
 
-/// There is one memory for every row b of the Hadamard matrix that gives all xi_h. The other keys are all rows of a
-/// second matrix, so that sum_j k_j k_j^T is a multiple of I. If every head has its own keys, they are multiplied by
-/// the signs of xi_h.
+/// Row b of a Hadamard matrix gives all xi_h; there is one memory for every row. The keys other than k_i are all rows
+/// of a second Hadamard matrix, so sum_j k_j k_j^T is a multiple of I. If every head has its own keys, they are these
+/// rows times the signs of xi_h.
 Averaged average_heads(int heads, int d, int dv, Queries queries, double sigma) {
   const int n = hadamard_order(d) + 1, memories = hadamard_order(heads * d + 1);
   const Stored stored = gaussian_pairs(n, dv, only(1));
@@ -32,7 +32,7 @@ Averaged average_heads(int heads, int d, int dv, Queries queries, double sigma) 
   Sequence s = of_shape({memories, heads, n, d, channels});
   for (int b = 0; b < memories; ++b)
     for (int h = 0; h < heads; ++h) {
-      // The constant column is left out, so that the mean is 0.
+      // Without the constant column, every xi_h has mean 0.
       const auto xi = [&](int c) { return hadamard(b, h * d + c + 1); };
       const auto sign = [&](int c) { return queries == Queries::own_keys ? xi(c) : 1; };
       for (int j = 0; j + 1 < n; ++j) {
@@ -62,7 +62,8 @@ Averaged average_heads(int heads, int d, int dv, Queries queries, double sigma) 
 }
 
 /// E[kappa(k,q) kappa(k,q')] of the exp kernel at tau = sqrt(d) over k, q, q' ~ N(0, I): the product depends on k.(q +
-/// q') alone. |q + q'| is sqrt(2) |x| for independent q, q' and 2 |x| for q' = q, x ~ N(0, I); q - q' is arbitrary.
+/// q') only. |q + q'| is distributed as sqrt(2) |x| if q and q' are independent, and as 2 |x| if q' = q, where x ~ N(0,
+/// I). The choice of q - q' has no effect.
 Integral mean_product(int d, bool same, std::uint64_t seed) {
   const double tau = std::sqrt(d), stretch = same ? 2 : std::sqrt(2);
   const Rule lengths = length_rule(d, 0, -stretch * stretch / (2 * d)); // E over k is exp(|q + q'|^2 / (2 tau^2))

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The laws of 000 §2.1 and Appendix A for the retrieval noise of each kernel, and the layer of the registry with that
-// kernel.
+// The laws of 000 §2.1 and Appendix A for the retrieval noise of each kernel, and for each kernel the layer of the
+// registry that computes it.
 //
-// A memory o = sum_j kappa(k_j, q) v_j of N Gaussian pairs, read at one of its own keys k_i, returns kappa(k_i,k_i) v_i
-// + r. E|r|^2 / (kappa^2(k_i,k_i) |v_i|^2) is (N-1) dv / |v_i|^2 times the noise of one other pair, E[kappa^2(k_j,k_i)]
-// / kappa^2(k_i,k_i); dv / |v_i|^2 has mean dv / (dv - 2).
+// A memory o = sum_j kappa(k_j, q) v_j of N Gaussian pairs, read at one of its own keys k_i (the probe), returns
+// kappa(k_i,k_i) v_i + r. SNR^-1 = E|r|^2 / (kappa^2(k_i,k_i) |v_i|^2) is (N-1) dv / |v_i|^2 times the noise of one
+// other pair, E[kappa^2(k_j,k_i)] / kappa^2(k_i,k_i). The mean of dv / |v_i|^2 is dv / (dv - 2).
 #pragma once
 #include "theory/support/layer_points.hpp"
 
 namespace recollect::theory {
-/// Kernels without a temperature ignore tau. Every noise is the noise of one other pair.
+/// Kernels without a temperature ignore tau. The laws are for the noise of one other pair.
 struct KernelLaw {
   std::string kernel, variant;
   int power;                                         // the power of x that is a factor of kappa
@@ -69,7 +69,7 @@ inline Vector squared_features(const Vector &rows, int d) {
   return features;
 }
 
-/// Every read of a memory of this kernel, computed by the program's layer.
+/// All reads of a memory with this kernel, computed by the layer law.variant.
 inline Vector kernel_reads(const KernelLaw &law, double tau, Sequence s) {
   if (law.kernel == "quadratic")
     s.k = squared_features(s.k, s.shape.Dk), s.q = squared_features(s.q, s.shape.Dk), s.shape.Dk *= s.shape.Dk;

@@ -30,8 +30,8 @@ inline double exact_noise(const KernelLaw &law, MemorySize size, double tau) {
   return (size.n - 1) * size.dv / (size.dv - 2.0) * law.mean(size.d, tau);
 }
 
-/// Compares both readings with the printed form and with the exact one, and returns the mean over probes. Rivals are
-/// wrong laws of that mean and the memory of another kernel. Points that follow have the label of this memory.
+/// Compares both readings with the printed form and with the exact form, and returns the mean over probes. Rivals are
+/// wrong laws of this mean, and the memory of another kernel. Points that follow get the label of this memory.
 inline Integral noise_points(Points &points, const KernelLaw &law, MemorySize size, double tau, std::uint64_t seed,
                              const std::vector<NoiseRival> &rivals, const KernelLaw &wrong_kernel) {
   const auto [n, d, dv] = size;
@@ -54,8 +54,8 @@ inline Integral noise_points(Points &points, const KernelLaw &law, MemorySize si
   return mean;
 }
 
-/// ratio(x) = 1 + slope / x + O(1/x^2) along growing `sizes`: compares the limit with 1, then the slope. Rivals can be
-/// added to the slope.
+/// ratio(x) = 1 + slope / x + O(1/x^2) along growing `sizes`: compares the limit with 1, then the measured slope with
+/// `slope`. Rivals can be added to the point of the slope.
 template <class Ratio>
 Points::Stated<Integral> limits_of_ratio(Points &points, const std::string &label, const std::string &size,
                                          double slope, const std::vector<int> &sizes, const Ratio &ratio) {
@@ -96,7 +96,7 @@ inline Vector sampled_noise(const KernelLaw &law, MemorySize size, double tau, s
     }
   return means;
 }
-/// The mean of noise_points over the probe, by plain sampling instead of quadrature.
+/// The mean over probes as in noise_points(), by plain sampling instead of quadrature.
 inline void sampled_noise_point(Points &points, const KernelLaw &law, MemorySize size, double tau,
                                 const Protocol &protocol) {
   const auto draw = [&](size_t first, size_t count) {
@@ -117,7 +117,8 @@ template <class Y> Integral limit_in_root(const Y &y, const std::vector<int> &wi
   return limit_of(h, values);
 }
 
-/// exp and SoLU along tau = sqrt(d), printed exponent -2 (sqrt(d) - 1): log(exact / printed) is 4 + slope / sqrt(d).
+/// The exp and SoLU kernels at tau = sqrt(d), where the printed exponent is -2 (sqrt(d) - 1): log(exact / printed) is 4
+/// + slope / sqrt(d) + O(1/d).
 inline void limits_of_exponent(Points &points, const KernelLaw &law, double slope, double wrong_slope,
                                std::uint64_t seed) {
   std::map<int, Integral> logs; // of exact over printed
@@ -133,14 +134,15 @@ inline void limits_of_exponent(Points &points, const KernelLaw &law, double slop
       .but_not("another slope", wrong_slope);
 }
 
-/// For tau >= sqrt(d) the mean exceeds the printed form by a factor of at most (n-1)/n dv/(dv-2) e^4 `rest`. The
-/// reason: the logarithm of mean over printed is d a^2 - (4/3) d a^3 + ..., which is at most d a^2 <= 4 d / tau^2.
+/// For tau >= sqrt(d), mean / printed is at most (n-1)/n dv/(dv-2) e^4 `rest`. The reason: the logarithm of mean /
+/// printed is d a^2 - (4/3) d a^3 + ..., which is at most d a^2 <= 4 d / tau^2.
 inline Point exponent_law(const KernelLaw &law, MemorySize size, double tau, Integral mean, double rest) {
   const Integral ratio = log(1 / (size.n * law.printed(size.d, tau)) * mean);
   return at_most_point(ratio.value, 4 + std::log(size.dv / (size.dv - 2.0) * rest), ratio.error);
 }
 
-/// `least_d`: the least width at which the mean is finite; `tempered`: --point takes tau too, by default sqrt(d).
+/// `least_d` is the least width at which the mean is finite. If `tempered`, --point takes tau as well; its default is
+/// sqrt(d).
 inline std::vector<ParamSpec> noise_params(int least_d, bool tempered) {
   std::vector<ParamSpec> params{integer_param("n", 16, 2, 256, "pairs stored, the probe included"),
                                 integer_param("d", 16, least_d, 256, "key width"),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Expectations of the noise of a kernel memory over Gaussian pairs, without sampling error: the pairs are placed at the
-// nodes of quadrature rules, and the program's own memory gives noise and signal. No formula for a kernel is used.
+// nodes of quadrature rules, and the layers of the registry compute noise and signal. No formula for a kernel is used.
 //
 // The noise r = sum_{j != i} kappa(k_j, k_i) v_j depends on a key k_j only through z = k_j . k_i / |k_i|, which is
 // N(0,1). |r|^2 is quadratic in the values; therefore any set of values with the first two moments of the Gaussian
@@ -16,14 +16,14 @@ namespace recollect::theory {
 /// What a memory stores under its keys.
 struct Stored {
   Dense others;       // [n - 1, channels]: the other pairs' values, in `copies` versions side by side
-  int copies;         // over which |r|^2 is averaged
+  int copies;         // number of versions; |r|^2 is averaged over them
   Rule value_lengths; // |v_i|
 };
 
 /// A single known value.
 inline Rule only(double x) { return {{x}, {1}, {1}}; }
 
-/// One pair besides the probe's, with values of length 1. The noise is then E kappa^2(k_j,k_i) / kappa^2(k_i,k_i).
+/// One pair besides the probe's pair; values have length 1. The noise is then E kappa^2(k_j,k_i) / kappa^2(k_i,k_i).
 inline Stored one_pair() { return {Dense(1, 1, {1}), 1, only(1)}; }
 
 /// Sylvester's Hadamard matrix: the element is -1 to the power of the number of binary ones that row and column share.
@@ -41,8 +41,8 @@ inline int hadamard_order(int n) {
 
 /// n Gaussian pairs with values of dv channels. The probe's own value has the lengths |v_i| of the rule. The values of
 /// the other pairs are rows of a Hadamard matrix of order P >= n, but not its constant row. They are repeated until the
-/// number of channels is a multiple of P and of dv. Divided by the number of copies, v_j . v_j' is then 0 and |v_j|^2
-/// is dv, which are the means for N(0, I). The channels of every row sum to 0.
+/// number of channels is a multiple of P and of dv. Then v_j . v_j' = 0, and |v_j|^2 divided by the number of copies is
+/// dv; these are the means for N(0, I). The channels of every row sum to 0.
 inline Stored gaussian_pairs(int n, int dv, const Rule &value_lengths) {
   const int order = hadamard_order(n), copies = order / std::gcd(order, dv);
   Stored stored{Dense(n - 1, dv * copies), copies, value_lengths};
@@ -61,10 +61,10 @@ inline Vector unit_vector(int d, std::uint64_t seed) {
   return u;
 }
 
-/// |r|^2 for a probe of each of `lengths` at every z, [length][z]. In the memory for z every other key has k_j . k_i =
-/// z length. The components of k_j across k_i, which are Gaussian in the model, have no effect. The first probe is read
-/// at the step of the last pair. The others are read at later steps, which write 0 at a key of 0 and therefore change
-/// nothing.
+/// |r|^2 for probes with these lengths, at every z: [length][z]. There is a memory for every z, in which every other
+/// key has k_j . k_i = z length. The components of k_j across k_i, which are Gaussian in the model, have no effect. The
+/// first probe is read at the step of the last pair. The others are read at later steps, which write 0 at a key of 0
+/// and therefore change nothing.
 inline std::vector<std::vector<Integral>> noises_at(const KernelLaw &law, int d, double tau, const Vector &lengths,
                                                     const Vector &z, const Stored &stored, std::uint64_t seed) {
   const int n = stored.others.rows, channels = stored.others.columns, cells = int(z.size()),
@@ -113,11 +113,12 @@ inline Integral inverse_signal(const KernelLaw &law, int d, double tau, double l
   return value_lengths.sum(inverse);
 }
 
-/// Where the integrand in z has its mass: the square of a tempered kernel moves it to 2 |k_i| / tau.
+/// The z around which the integrand has its mass: 0, or 2 |k_i| / tau for a kernel with temperature, because of its
+/// squared exponential.
 inline double centre_of_mass(const KernelLaw &law, double tau, double length) {
   return law.tempered ? 2 * length / tau : 0;
 }
-/// kappa^2 must be a finite number.
+/// Usage error if kappa^2 overflows.
 inline void refuse_overflow(const KernelLaw &law, int d, double tau, double length, double largest_z) {
   if (law.tempered && largest_z * length / tau > 350)
     usage_error("the exp kernel leaves float64's range at d = " + std::to_string(d) + ", tau = " + number(tau) +
@@ -133,8 +134,8 @@ inline Integral noise_given_probe(const KernelLaw &law, int d, double tau, doubl
          inverse_signal(law, d, tau, length, stored.value_lengths, seed);
 }
 
-/// The rule for X ~ N(0,1) in panels of at most `width`, for integrands whose product with the density has its mass
-/// within 8 of a centre between `low` and `high`.
+/// Quadrature over X ~ N(0,1), divided into panels of at most `width`. It suits integrands whose product with the
+/// density has its mass within 8 of a centre between `low` and `high`.
 inline std::vector<Rule> normal_rules(double low, double high, double width) {
   const int panels = int(std::ceil((high - low + 16) / width));
   std::vector<Rule> rules;
@@ -145,8 +146,8 @@ inline std::vector<Rule> normal_rules(double low, double high, double width) {
   return rules;
 }
 
-/// SNR^-1 for every length at common nodes of z. A memory is filled once and all probes read it, which is much less
-/// work for many pairs.
+/// SNR^-1 for every length at common nodes of z. A memory is filled once and all probes read it; with many pairs this
+/// is much less work than a memory for every probe.
 inline std::vector<Integral> noise_given_probes(const KernelLaw &law, int d, double tau, const Vector &lengths,
                                                 const Stored &stored, std::uint64_t seed) {
   const auto [shortest, longest] = std::minmax_element(lengths.begin(), lengths.end());
@@ -161,7 +162,7 @@ inline std::vector<Integral> noise_given_probes(const KernelLaw &law, int d, dou
   return given;
 }
 
-/// SNR^-1 averaged over the probe k_i ~ N(0, I_d) as well; finite for d > 2 power.
+/// SNR^-1 averaged over the other pairs and over the probe k_i ~ N(0, I_d); finite for d > 2 law.power.
 inline Integral mean_noise(const KernelLaw &law, int d, double tau, std::uint64_t seed,
                            const Stored &stored = one_pair()) {
   const Rule lengths = length_rule(d, law.power, law.tempered ? decay_rate(tau) : 0);

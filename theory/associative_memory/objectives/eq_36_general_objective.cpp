@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 Eq 35-36, Appendix B.1 (Eq 59-64) and Eq 69: which recurrences S_t = A S_{t-1} B + C are one gradient step, and
-// on which objective. S and C are [dv,d], A is [dv,dv] and B [d,d].
+// 000 Eq 35-36, Appendix B.1 (Eq 59-64) and Eq 69: for which A, B and C the recurrence S_t = A S_{t-1} B + C is one
+// gradient step, and on which objective. S and C are [dv,d], A is [dv,dv] and B [d,d].
 #include "theory/associative_memory/objectives/quadratic.hpp"
 
 namespace recollect::theory {

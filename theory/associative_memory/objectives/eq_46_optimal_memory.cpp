@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 §2.2.2, Eq 45-48, and Appendix F: the optimal memory S* of fixed weights. Each printed form is compared with the
-// least-squares solution on data. Whether DeltaNet converges to S*: section_2_2_2_delta_net.cpp.
+// 000 §2.2.2, Eq 45-48, and Appendix F: the optimal memory S* for fixed weights Wk and Wv. Each printed form is
+// compared with the least-squares solution on data. section_2_2_2_delta_net.cpp tests whether DeltaNet converges to S*.
 #include "theory/associative_memory/objectives/optimal_memory.hpp"
 #include "theory/support/measure.hpp"
 
@@ -20,7 +20,7 @@ Dense inputs_of(const Dense &moment, std::uint64_t seed) {
   return normal_matrix(25 * moment.rows, moment.rows, seed, "optimum/inputs") * transpose(cholesky(moment));
 }
 
-/// The layer with E[x x^T] of the data, so that printed forms and least squares use one moment.
+/// The layer with the E[x x^T] of the data as its moment, so printed forms and least squares use the same moment.
 struct Fit {
   Layer layer;
   Dense solution;
@@ -57,13 +57,13 @@ Claim equation_46() {
     const Dense form = optimum_eq46(f.layer);
     points.rounding(f.units);
     auto stated = points.statement("least squares against Eq 46", f.solution, form);
-    if (m < D) { // otherwise S* does not depend on the data
+    if (m < D) { // for m = D, S* does not depend on the data
       stated.but_not("without $E[x x^T]$: $Wv Wk^+$", f.layer.Wv * pseudo_inverse(f.layer.Wk))
           .but_not("$E[x x^T]^-1$ for $E[x x^T]$", optimum_eq46(with_moment(f.layer, inverse(f.layer.moment))));
       points.wrong_system("isotropic data in place of these", isotropic_fit(layer).solution, form);
     }
     stated.but_not("the first factor alone", f.layer.Wv * f.layer.moment * transpose(f.layer.Wk));
-    // Two equal rows of Wk: no inverse; the pseudo-inverse gives the minimiser of least norm.
+    // With two equal rows of Wk there is no inverse; the pseudo-inverse gives the minimiser of least norm.
     Layer equal_rows = layer;
     for (int c = 0; c < D; ++c) equal_rows.Wk(m - 1, c) = equal_rows.Wk(0, c);
     const Fit g = fit(equal_rows, inputs_of(layer.moment, seed), m - 1);

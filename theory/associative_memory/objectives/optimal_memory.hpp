@@ -14,8 +14,8 @@ inline Dense random_moment(int D, std::uint64_t seed) {
   const Dense root(D, D, Stream(seed, "optimum/moment").normals(D * D));
   return 1.0 / D * (root * transpose(root)) + 0.1 * Dense::identity(D);
 }
-/// Random weights. The rows of Wk are close to orthonormal: the rounding that a check must allow is proportional to the
-/// square of the condition number of Wk, which has no mean for a square Gaussian matrix.
+/// Random weights. The rows of Wk are close to orthonormal. For a square Gaussian Wk, the square of the condition
+/// number has no mean, and the rounding that a check must allow is proportional to it.
 inline Layer random_layer(int D, int m, int dv, std::uint64_t seed) {
   const Dense draw(m, D, Stream(seed, "optimum/Wk").normals(m * D)),
       skew(m, m, Stream(seed, "optimum/skew").normals(m * m)), rows = inverse(cholesky(draw * transpose(draw))) * draw;
@@ -36,9 +36,8 @@ inline Dense optimum_eq48(const Layer &l) {
 /// The S of least norm that minimises sum_i |S k_i - v_i|^2, by the singular values of the keys themselves.
 inline Dense least_squares(const Dense &keys, const Dense &values) { return transpose(pseudo_inverse(keys) * values); }
 
-/// Bound on the difference by rounding between two of these forms, in units of eps: the bound for products over n rows,
-/// times the squared condition number of the keys at this rank. The squared number is the condition number of the
-/// normal equations.
+/// Bound on the rounding difference between two of these forms, in units of eps: the bound for products over n rows,
+/// times the squared condition number of the keys at this rank, which is the condition number of the normal equations.
 inline double optimum_conditioning(const Dense &keys, const Dense &values, int rank) {
   const Vector s = singular_values(keys);
   return 4.0 * keys.rows * std::pow(s.front() / s[rank - 1], 2) * frobenius_norm(values) / s[rank - 1];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objectives of 000 §2.2. They are at most quadratic in S, so that their gradients follow from their values alone.
+// Objectives of 000 §2.2. They are at most quadratic in S, so differences of their values give their gradients exactly.
 #pragma once
 #include "theory/support/differences.hpp"
 #include "theory/support/stored.hpp"

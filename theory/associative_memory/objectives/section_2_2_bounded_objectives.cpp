@@ -5,9 +5,9 @@
 namespace recollect::theory {
 namespace {
 
-/// Steepest descent with an exact minimum along each line, because three values determine a quadratic. With gates in
-/// 0.1 ... 0.9 the condition number is at most (1 - 0.1) / (1 - 0.9) = 9. So each step multiplies the error of L by at
-/// most (8/10)^2, and after 200 steps the error is below rounding.
+/// Steepest descent. The minimum along each line is exact, because three values determine a quadratic. With gates in
+/// 0.1 ... 0.9 the condition number is at most (1 - 0.1) / (1 - 0.9) = 9. Then each step multiplies L minus its minimum
+/// by at most (8/10)^2; after 200 steps the rest is below rounding.
 double minimum_by_descent(const Objective &L, Dense S) {
   for (int step = 0; step < 200; ++step) {
     const Dense g = gradient(S, L);
@@ -18,7 +18,7 @@ double minimum_by_descent(const Objective &L, Dense S) {
   return L(S);
 }
 
-/// The lowest value over states of every size from 1e-3 to 1e3.
+/// The lowest value of L over random states of sizes from 1e-3 to 1e3.
 double lowest_of_states(const Objective &L, int rows, int columns, std::uint64_t seed) {
   double lowest = HUGE_VAL;
   for (int n = 0; n < 100; ++n) {

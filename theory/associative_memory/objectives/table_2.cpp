@@ -26,8 +26,8 @@ Vector layer_step(const std::string &variant, const Dense &S, const Vector &k, c
   s.lambda = lambda, s.state = S.data;
   return run(variant, s).state;
 }
-/// Table 2 gates the rows of S, and gated_linear gates the columns. Therefore keys and values are exchanged, and S is
-/// transposed.
+/// One step of gated_linear with gated rows. Table 2 gates the rows of S, and gated_linear gates the columns; therefore
+/// keys and values are exchanged, and S is transposed.
 Vector row_gated_step(const Step &s, const Vector &v) {
   return transpose(Dense(s.S.columns, s.S.rows, layer_step("gated_linear", transpose(s.S), v, s.k, s.lambda))).data;
 }

@@ -9,11 +9,11 @@ const std::vector<ParamSpec> parameters{real_param("eta", 0.7, 0.01, 0.99, "mome
                                         steps_param(20, 2, 60), key_width_param(8, 1, 32), value_width_param(4, 1, 32)};
 Sequence story(const Shape &shape, Seed seed) {
   Sequence s = random_sequence(shape, seed, Keys::gaussian);
-  s.alpha.clear(); // a factor on eta at every step
+  s.alpha.clear(); // without alpha, eta is the same at every step
   return s;
 }
-/// The sequence with eta_t uniform in 0.4 ... 0.95. The layer multiplies its parameter eta, which must then be 1, by
-/// eta_t.
+/// The sequence with eta_t uniform in 0.4 ... 0.95, given as alpha. The layer multiplies alpha by its parameter eta,
+/// which must then be 1.
 Sequence uneven(Sequence s, Seed seed) {
   s.alpha = Stream(seed, "table 2/eta").uniforms(size_t(s.shape.T), 0.4, 0.95);
   return s;
@@ -55,7 +55,7 @@ ObjectiveOfStep of_delta_net(const Sequence &s) {
       [&s](const Dense &S, int t) { return read_square(S, key(s, t)) / 2 - inner(times(S, key(s, t)), value(s, t)); };
 }
 
-/// Reads and last S of a memory whose step is -dL_t/dS plus `heavy` times the step before (heavy ball).
+/// Reads and last S of a memory whose step is -dL_t/dS plus `heavy` times the previous step (heavy ball).
 Vector descend(const Sequence &s, const ObjectiveOfStep &L, double heavy = 0) {
   Vector all;
   Dense S(s.shape.Dv, s.shape.Dk), step = S;
@@ -69,8 +69,8 @@ Vector descend(const Sequence &s, const ObjectiveOfStep &L, double heavy = 0) {
   return all;
 }
 
-/// The rounding of the layer, and of T gradients. A gradient rounds at the scale of the objective, for states as large
-/// as the layer's results.
+/// Bound on the rounding errors of the layer and of T gradients. The rounding error of a gradient is relative to the
+/// objective, for states as large as the layer's results.
 double units(const Sequence &s, const Assignments &set) {
   const double S = s.shape.Dk * max_abs(results_of("delta_momentum", s, set)) + 1;
   return rounding_units("delta_momentum", s, set) + 8.0 * s.shape.T * s.shape.Dk * s.shape.Dv * S * S;

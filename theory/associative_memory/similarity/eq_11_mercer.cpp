@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The power series of the exp kernel as a feature map (000 Eq 11-12), and the order at which a number format cuts the
-// series off (footnote 5). The features go through the linear layer: with one pair of value 1 the read is
+// series off (footnote 5). The linear layer stores one pair of key phi(k) and value 1; its read at phi(q) is
 // phi(q).phi(k).
 #include "theory/associative_memory/similarity/vector_pair.hpp"
 #include "theory/support/features.hpp"
@@ -80,8 +80,8 @@ int order_needed(double x, double eps) {
   while ((whole - truncated({x}, {1}, order)) / whole >= eps) ++order;
   return order;
 }
-/// The smallest such order by the law: the relative remainder is P(Poisson(x) > M), the lower incomplete gamma function
-/// at M + 1.
+/// The same order by the law for the relative remainder after order M: P(Poisson(x) > M), the regularised lower
+/// incomplete gamma function at M + 1.
 int order_by_law(double x, double eps) {
   int order = 0;
   while (boost::math::gamma_p(order + 1, x) >= eps) ++order;
@@ -114,7 +114,7 @@ Claim mercer_truncation_law() {
         {{"format", "fp32"}, {"x", 1}},
         {{"format", "fp32"}}});
   c.also([](Points &points, const Protocol &) {
-    for (double x : {1.8, 2.75}) // points at which a whole unit in the last place would need one order less
+    for (double x : {1.8, 2.75}) // at these x, a remainder of a whole unit in the last place would need one order less
       points.at(place("bf16", x))
           .rounding(0)
           .obligation("order needed", needed("bf16", x), order_by_law(x, half_ulp("bf16")))

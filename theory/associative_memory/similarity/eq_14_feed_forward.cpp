@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Feed-forward networks as memories (000 Eq 14, 24, 28-29): matrix products on the host against the reads of the
-// layers.
+// Feed-forward networks as memories (000 Eq 14, 24, 28-29): matrix products on the host are compared with the reads of
+// the layers.
 #include "theory/support/measure.hpp"
 
 namespace recollect::theory {
@@ -73,9 +73,9 @@ Dense columns(const Dense &m, int first, int count) {
   return part;
 }
 
-/// Two heads, each a network on one half of x, keys and values. W_O acts on their outputs side by side. Written as one
-/// network, they have a neuron per row and head. The neuron's key is zero outside the head's half, and its value is W_O
-/// v.
+/// Two heads, each a network on one half of the channels of x, keys and values. W_O acts on the concatenated outputs.
+/// The same function is a single network with a neuron per row and head: the neuron's key is zero outside the head's
+/// half, and its value is W_O v.
 Claim ffn_multihead() {
   ClaimBuilder c("ffn-multihead-sum", "000 §2.1.2, Multihead");
   c.says("Slicing $x$, $W_K$ and $W_V$ of Eq 14 into heads gives a multi-head feed-forward network, which is an "
@@ -136,8 +136,8 @@ Claim ffn_swiglu() {
   });
 }
 
-/// The sum over the `topk` best experts of every input. An expert has `block` rows, and its score is the mean over its
-/// gate rows.
+/// For every input, the sum over its `topk` best experts. An expert has `block` rows, and its score is the mean of the
+/// input's products with its gate rows.
 Dense open_experts(const Network &n, int block, int topk) {
   Dense hidden = applied(n.x * transpose(n.WK), relu);
   const Dense router = n.x * transpose(n.WG);
@@ -175,7 +175,7 @@ Claim ffn_moe() {
     const auto opened = [&](const Network &network, int count) {
       return outputs("ffn_moe", network, 1, {{"block", number(block)}, {"topk", number(count)}});
     };
-    // Gates other than 0 and 1 are put into the values: the first expert's gate is a half.
+    // A gate other than 0 and 1 is a factor on the expert's values: here the gate of the first expert is 1/2.
     const auto first_gate = [&](double gate) {
       Network scaled = n;
       for (int i = 0; i < block * n.WV.columns; ++i) scaled.WV.data[i] *= gate;

@@ -46,7 +46,8 @@ Dense joined(const std::string &variant, const Heads &x, int (*read_as)(int)) {
 int its_own(int head) { return head; }
 int the_first(int) { return 0; }
 
-/// Eq 22 on the host, causal: softmax over scores times 1/sqrt(d), or plain inner products.
+/// Causal attention by Eq 22, on the host: the weights are the softmax of q.k / sqrt(d), or q.k for the variant
+/// `linear`.
 Dense attended(const std::string &variant, const Dense &q, const Dense &k, const Dense &v) {
   if (variant == "linear") return causal_weights(k, q, linear_kernel, Triangle::with_diagonal) * v;
   const double scale = 1 / std::sqrt(q.columns);
@@ -85,8 +86,8 @@ void projection(Points &points, const Params &p, const Heads &x) {
   }
 }
 
-/// The mean of heads that have slices of one key and the same value. With the linear kernel it is the single head over
-/// n_h.
+/// The mean of n_h heads that have slices of one key and the same value. With the linear kernel it is the read of a
+/// single head divided by n_h.
 void averaged(Points &points, const Params &p, Heads x) {
   for (int t = 0; t < x.T; ++t)
     for (int h = 1; h < x.heads; ++h)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The gate of mixture of block attention (000 Eq 25-27), on the layer moba. The last query sees the complete blocks
-// before its own, and its own block, which is always one of the k. Values are unit vectors, so that a read shows which
-// keys were chosen and their weights.
+// before its own, and its own block, which is always one of the k chosen blocks. Values are unit vectors, so a read
+// shows which keys were chosen and their weights.
 #include "theory/support/measure.hpp"
 
 namespace recollect::theory {
@@ -32,7 +32,7 @@ Vector weights(const std::string &variant, const Blocks &b, const Vector &keys, 
 enum class Pool { mean, max };
 enum class Own { always_read, left_out };
 
-/// Softmax over the rows of the k best blocks. The query's own block is one of them, or it is not read at all.
+/// Softmax over the rows of the topk best blocks. By `own`, the query's own block is one of them or is not read.
 Vector by_gate(const Blocks &b, const Vector &keys, const Vector &queries, int topk, Pool pool, Own own) {
   const int T = b.keys(), draws = int(queries.size()) / b.d;
   Vector all;
@@ -41,7 +41,7 @@ Vector by_gate(const Blocks &b, const Vector &keys, const Vector &queries, int t
     for (int i = 0; i < T; ++i) scores[i] = inner(&queries[size_t(m) * b.d], &keys[(size_t(m) * T + i) * b.d], b.d);
     for (int e = 0; e + 1 < b.count; ++e) {
       const auto from = scores.begin() + e * b.block;
-      for (int i = 0; i < b.block; ++i) pooled[e] += from[i] / b.block; // by linearity the score of the mean key
+      for (int i = 0; i < b.block; ++i) pooled[e] += from[i] / b.block; // the mean score is the score of the mean key
       if (pool == Pool::max) pooled[e] = *std::max_element(from, from + b.block);
     }
     double mass = 0;
@@ -94,7 +94,7 @@ Claim moba_gating() {
            integer_param("topk", 3, 2, 15, "blocks read, the own one included; fewer than there are")});
   return measure(c, [](Points &points, Seed seed, int blocks, int block, int d, int most) {
     const Blocks b{blocks, block, d};
-    const int topk = std::min(most, blocks - 1), draws = 32; // with so many draws, no rival agrees with all of them
+    const int topk = std::min(most, blocks - 1), draws = 32; // with 32 draws, each rival differs in some draw
     const Vector keys = Stream(seed, "moba/keys").normals(size_t(draws) * b.keys() * d),
                  queries = Stream(seed, "moba/queries").normals(size_t(draws) * d),
                  longer = (7 * Dense(draws, d, queries)).data;

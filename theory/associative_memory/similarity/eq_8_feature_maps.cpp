@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels as inner products of features (000 Eq 8-9): which similarities have a feature map, and the finite maps, exact
-// and random, that layers use in place of the features of the exp kernel.
+// Kernels as inner products of features (000 Eq 8-9): which similarities have a feature map, and the finite feature
+// maps, exact or random, that layers use to replace the exp kernel.
 #include "theory/associative_memory/similarity/vector_pair.hpp"
 #include "theory/support/features.hpp"
 #include "theory/support/hermite.hpp"
@@ -48,9 +48,9 @@ Claim relu_kernel_psd() {
             "stay valid.");
   c.runs({"relu_kernel", "exp_unnormalized", "solu"});
   c.takes({real_param("degrees", 45, 45, 90, "angle between neighbours")}), c.at({{}, {{"degrees", 50}}});
-  // from 45 to 90 degrees only neighbours have a positive product: ReLU's Gram matrix is tridiagonal
+  // from 45 to 90 degrees only neighbours have a positive product, so ReLU's Gram matrix is tridiagonal
   constexpr int n = 4;
-  constexpr double units = 64; // an eigenvalue of a 4 x 4 matrix of norm below 6
+  constexpr double units = 64; // bound for an eigenvalue of a 4 x 4 matrix of norm below 6
   const auto relu = [](double degrees) { return smallest_eigenvalue(gram("relu_kernel", fan(n, degrees))); };
   c.also([relu](Points &points, const Protocol &) {
     points.at({{"degrees", 90}})
@@ -152,11 +152,11 @@ Claim feature_maps_exact() {
   }));
 }
 
-/// F features exp(s x_i - s^2/2) / F of x_i = omega_i.(q + k) / s, s = |q + k|, whose directions omega_i are orthogonal
-/// in blocks of d, each omega_i ~ N(0, I).
+/// F features exp(s x_i - s^2/2) / F, where s = |q + k| and x_i = omega_i.(q + k) / s. Each omega_i is N(0, I), and the
+/// omega_i are orthogonal in blocks of d.
 struct Orthogonal {
   int F, d;
-  /// The share of the pairs (i, j) with j != i of one block.
+  /// The share of pairs (i, j) of different features in one block among all F^2 pairs.
   double neighbours() const {
     const double whole = F / d, rest = F % d;
     return (whole * d * (d - 1) + rest * (rest - 1)) / (double(F) * F);
@@ -170,8 +170,8 @@ struct Orthogonal {
     for (int m = 0; m < 60; ++m) term *= s * s / 2 * (d + m) / ((d / 2.0 + m) * (m + 1)), both += term;
     return independent(s) + neighbours() * (both * std::exp(-s * s) - 1);
   }
-  /// The mean square of the sum of their Hermite terms up to the third. Odd terms of two features are uncorrelated,
-  /// because the sign of a direction is random; E He_2(x_i) He_2(x_j) = d / (d+2) - 1.
+  /// The mean square of the sum of the features' Hermite terms up to the third. Odd terms of two features are
+  /// uncorrelated, because the sign of a direction is random; E He_2(x_i) He_2(x_j) = d / (d+2) - 1.
   double known(double s) const {
     double own = 0;
     for (int n = 1; n <= 3; ++n) own += hermite_square(s, n) / F;
@@ -187,8 +187,8 @@ Claim feature_maps_random() {
             "2$ for trigonometric ones.");
   c.runs({"performer", "random_feature"});
   c.takes({key_width, integer_param("features", 4, 2, 256, "random features F")});
-  // A feature is an exponential or a cosine of a Gaussian number. Its Hermite terms are a control variate, because their
-  // mean is known. Every seed is tried on many pairs with the same inner product.
+  // A feature is an exponential or a cosine of a Gaussian number. Its Hermite terms have a known mean, so they are a
+  // control variate. Every seed of the layer is used on many pairs (q, k) with the same inner product.
   return without_row(measure(c, [](Points &points, const Protocol &protocol, const Params &p, int d, int F) {
     const int rotations = 32;
     const double square = 0.15, s = 0.0375, kappa = std::exp(s), sum = std::sqrt(2 * square + 2 * s), // |q + k|

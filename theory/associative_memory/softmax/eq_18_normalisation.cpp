@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax's normaliser (000 Eq 18, §2.1.2, D.2): which quantities it bounds, and the per-head norm that can replace it.
+// Softmax's normaliser (000 Eq 18, §2.1.2, D.2): which quantities it bounds, and the norm of the output per head that
+// can replace it.
 #include "theory/associative_memory/noise/noise_quadrature.hpp"
 #include "theory/support/delta_recursion.hpp"
 #include "theory/support/one_head.hpp"
@@ -59,7 +60,7 @@ Claim eq18_convex_read() {
 }
 
 /// The last read of t equal values at a query of |q|^2 = s, averaged over the keys k ~ N(0, I). In each memory all t
-/// keys are at one node z of a rule for the component of k along q, so that a read without normaliser is t exp(sqrt(s)
+/// keys have the same component z along q, a node of a quadrature rule, so a read without normaliser is t exp(sqrt(s)
 /// z) v.
 Integral mean_read(const std::string &variant, int t, double s, double value, std::uint64_t seed) {
   const int d = 8;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 §2.2.2, softmax attention with its normaliser (Eq 49) and without: how fast updates and objective fade with t.
-// The memory is the running mean S_t of v phi^T in Eq 79. It is run as gated linear attention with decay (t-1)/t and
-// phi = k.
+// 000 §2.2.2, softmax attention with its normaliser (Eq 49) and without: how fast the updates and the objective
+// decrease with t. By Eq 79 the memory S_t is the running mean of v phi^T. It is run as gated linear attention with
+// decay (t-1)/t and phi = k.
 #include "theory/associative_memory/delta_rule/runs.hpp"
 
 namespace recollect::theory {
@@ -12,7 +12,7 @@ Output fast(const std::string &layer, const Sequence &s, const Assignments &set 
 
 const ParamSpec key_width = key_width_param(6, 1, 32), value_width = value_width_param(4, 1, 32);
 
-/// S_{t-1} and S_t of every run, and the pair that is written between them.
+/// S_{t-1} and S_t of every run, and the pair that step t writes.
 struct Update {
   Vector before, after, k, v;
 };
@@ -45,7 +45,7 @@ Claim updates_fade() {
   c.runs({"gated_linear", "linear", "softmax"});
   c.takes({integer_param("t", 2, 2, 2000, "step"), key_width, value_width}), c.at({{}, {{"t", 3}}, {{"t", 1000}}});
   c.last([](Points &points, const Protocol &protocol) {
-    // Softmax attention itself at one query: o_t - o_{t-1} = (kappa_t / Z_t) (v_t - o_{t-1}).
+    // The layer softmax at a query that stays the same: o_t - o_{t-1} = (kappa_t / Z_t) (v_t - o_{t-1}).
     Sequence s = random_sequence({1, 1, 200, 6, 4}, protocol.seed, Keys::unit);
     for (size_t i = 6; i < s.q.size(); ++i) s.q[i] = s.q[i - 6];
     const Vector o = fast("softmax", s, {{"scale", "1"}}).o;
@@ -93,7 +93,7 @@ Claim updates_fade() {
   });
 }
 
-/// t L_t = 1/2 |S|^2 - <S phi, v> of every run, averaged over the next pair, v = M k + e: 1/2 |S|^2 - <S, M>.
+/// t L_t = 1/2 |S|^2 - <S phi, v> of every run. Its mean over the next pair, with v = M k + e, is 1/2 |S|^2 - <S, M>.
 Vector brackets(const std::string &layer, const Dense &M, int past, const Stretch &stretch) {
   const int d = M.columns, dv = M.rows;
   Sequence s = random_runs(KeyLaw::gaussian, past, d, dv, stretch);
@@ -132,7 +132,7 @@ Claim objective_fades() {
   });
 }
 
-/// (S_t - S_{t-1}) phi(k_t): the read of all writes at the last key, minus the read without the last write.
+/// (S_t - S_{t-1}) phi(k_t): the read at the last key, minus the same read without the last write.
 Vector last_change(const std::string &variant, const Sequence &s) {
   Sequence without = s;
   std::fill(without.v.end() - s.shape.Dv, without.v.end(), 0.0);
@@ -157,7 +157,7 @@ Claim unnormalised_updates() {
     const auto times_v = [&](double factor) { return (factor * Dense(dv, 1, v)).data; };
     const double square = std::exp(inner(k, k, d));
     points
-        .rounding(32.0 * t * square * max_abs(s.v) * t) // of reads of size t
+        .rounding(32.0 * t * square * max_abs(s.v) * t) // reads have the size t
         .statement("$(S_t - S_{t-1}) phi(k_t)$ against $v_t |phi(k_t)|^2$", measured, times_v(square))
         .but_not("$1/t$", times_v(square / t))
         .but_not("$1/sqrt t$", times_v(square / std::sqrt(t)));

@@ -12,8 +12,9 @@ Vector reads(const std::string &variant, const Sequence &s, const Assignments &s
 }
 const Assignments unscaled = {{"scale", "1"}};
 
-/// For every run: the sum over j <= t of exp(factor q.k_j), for independent Gaussian keys; and the mean over j of the
-/// Hermite terms of exp(q.k_j) / exp(|q|^2/2). One channel is enough, because q.k is N(0, |q|^2).
+/// For every run with independent Gaussian keys: `sums` is the sum over j <= t of exp(factor q.k_j), and `expansions`
+/// the mean over j of the Hermite terms of exp(q.k_j) / exp(|q|^2/2). Keys of one channel suffice, because q.k is N(0,
+/// |q|^2).
 struct Normalisers {
   Vector sums, expansions;
 };
@@ -100,8 +101,8 @@ Claim running_mean() {
   });
 }
 
-/// A sequence whose last read shows the weights of three writes: the oldest, the middle one and the newest. The scores
-/// are 0, or they come from random unit keys and one random query.
+/// A sequence whose last read shows the weights of the oldest, the middle and the newest write. The scores are 0, or
+/// they come from random unit keys and one random query.
 struct Weights {
   Sequence s;
   Vector scores; // q.k_i
@@ -120,7 +121,7 @@ Vector last_read(const std::string &variant, const Sequence &s, const Assignment
   const Vector o = reads(variant, s, set);
   return Vector(o.end() - 3, o.end());
 }
-/// kappa_i / Z_t of these three writes.
+/// kappa_i / Z_t of the oldest, the middle and the newest write.
 Vector shares(const Vector &scores) {
   const size_t t = scores.size();
   double Z = 0;
@@ -184,7 +185,7 @@ Claim later_is_attenuated() {
     std::copy_n(random.s.q.end() - 8, 8, shuffled.q.end() - 8);
     gated.alpha.assign(t, 0.99), never.v = averaged(equal.s).v;
     const Vector summed = last_read("exp_unnormalized", never), forgetful = last_read("gated_softmax", gated);
-    points.rounding(64.0 * t); // as in write_in_vanishes, and for a quotient of two weights
+    points.rounding(64.0 * t); // 16 t as in write_in_vanishes, times 4 for a quotient of two weights
     points.statement("weight of the newest write / weight of the oldest, against $1/t$: write $i$ enters with the "
                      "weight $1/i$ and keeps it",
                      weights[2] / weights[0], 1.0 / t); // as printed

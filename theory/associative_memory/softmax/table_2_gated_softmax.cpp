@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // 000 Table 2, last row, Eq 81 and §2.1.2 Gating: gated softmax attention in two readings. In the table A = (t-1)/t
-// diag(lambda) and C = v phi^T / t; this is run by gated_linear with keys and values exchanged, because the gate acts
-// on the rows of S. In FoX, the layer that the row cites, the normaliser is gated too.
+// diag(lambda) and C = v phi^T / t. The layer gated_linear runs this with keys and values exchanged, because here the
+// gate acts on the rows of S. In FoX, the layer that the row cites, the normaliser is gated too.
 #include "theory/associative_memory/objectives/quadratic.hpp"
 
 namespace recollect::theory {
@@ -17,7 +17,7 @@ Step random_step(const Vector &gates, double t, std::uint64_t seed) {
   return {normal_matrix(dv, d, seed, "gated softmax/S"), Stream(seed, "gated softmax/phi").normals(d),
           Stream(seed, "gated softmax/v").normals(dv), gates, t};
 }
-/// One step computed with the matrices of the row: (t-1)/t diag(lambda) S + v phi^T / t.
+/// One step with the A and C of the row: (t-1)/t diag(lambda) S + v phi^T / t.
 Dense layer_step(const Step &s) {
   Sequence one = stored({1, 1, 1, s.S.rows, s.S.columns}, s.v, s.phi);
   one.lambda = s.gates, one.alpha = {(s.t - 1) / s.t}, one.state = transpose(s.S).data;
@@ -29,7 +29,7 @@ Dense descended(const Step &s, const Vector &weights) {
   return gradient_step(
       s.S, [&](const Dense &S) { return -inner(times(S, s.phi), s.v) / s.t + 0.5 * weighted_square(S, weights); });
 }
-/// The factors by which the step to `next` multiplies the rows of S: `next` without the write, divided by S.
+/// The factors by which the step from S to `next` multiplies the rows of S: (next - write) / S.
 Vector row_factors(const Step &s, const Dense &next) {
   Vector factors;
   for (int i = 0; i < s.S.rows; ++i) {
@@ -82,7 +82,7 @@ Claim gated_softmax_row() {
     const double S = frobenius_norm(s.S) + 1,
                  size = 16.0 * s.S.data.size() * (S * S + S * std::sqrt(inner(s.phi, s.phi) * inner(s.v, s.v)));
     const Dense next = layer_step(s), printed = descended(s, as_printed), limit = descended(s, at_infinity);
-    // The factor by which the objective's step multiplies each row of S, minus the factor by which the layer does.
+    // For each row of S: its factor in `other`'s step minus its factor in the layer's step.
     const auto beyond = [&](const Dense &other) { return minus(row_factors(s, other), row_factors(s, next)); };
     points.rounding(size).statement("$S_t$ against $S - dL/dS$ as printed", next.data, printed.data);
     points
@@ -101,8 +101,8 @@ Claim gated_softmax_row() {
   });
 }
 
-/// The weights, in the last of t reads, of the newest write, of the write before it, and of all older writes together.
-/// The scores are equal, so that the weights depend on the gates alone.
+/// Weights in the last of t reads: of the newest write, of the write before it, and of all older writes together. The
+/// scores are equal, so the weights depend on the gates only.
 Vector last_weights(double lambda, int t) {
   Sequence s = of_shape({1, 1, t, 1, 3});
   s.k.assign(t, 1), s.q.assign(t, 0), s.alpha.assign(t, lambda), s.v.assign(3 * size_t(t), 0);

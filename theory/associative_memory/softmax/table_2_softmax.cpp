@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // 000 Table 2, softmax attention with and without its normaliser; Eq 11-12, 77-80. Softmax attention keeps no S. Its
 // reads are compared at every step with the reads S_t phi(q_t) of a memory that descends the printed objective, where
-// phi are the features of the exp kernel. As many features are used as float64 can resolve.
+// phi are the features of the exp kernel. The features are cut off at the order that float64 can resolve.
 #include "theory/associative_memory/objectives/quadratic.hpp"
 #include "theory/support/features.hpp"
 
@@ -39,9 +39,9 @@ Vector descended_reads(const Sequence &s, ObjectiveOfStep L, bool constant = tru
   return all;
 }
 
-/// Bound on the rounding error, in units of eps. It adds T gradients of an objective that has one product for each
-/// feature and value; a product has the size (|S| + 1)^2 + (|S| + 1)|phi||v|. A read multiplies the error by |phi|;
-/// |phi|^2 = e at |k| = 1.
+/// Bound on the rounding error, in units of eps. It is the sum over T gradients of an objective with one product for
+/// each feature and value channel; a product is at most (|S| + 1)^2 + (|S| + 1)|phi||v|. A read multiplies the error by
+/// |phi|; |phi|^2 = e at |k| = 1.
 double units(const Sequence &s) {
   const double phi = std::exp(0.5), features = (order + 1) * (order + 2) / 2.0,
                values = frobenius_norm(Dense(s.shape.T, dv, s.v)), S = values * phi + 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Assumption 1 of 000 Theorem 1: n unit keys with inner products of at most eps < 1/8. Why 1/8, what happens at exactly
-// 1/8, and whether random keys satisfy it at the sizes of §3.2.
+// Assumption 1 of 000 Theorem 1: n unit keys with inner products of at most eps < 1/8. The claims: why the bound is
+// 1/8, what happens at exactly 1/8, and whether random keys satisfy it at the sizes of §3.2.
 #include "theory/associative_memory/tracking/packing.hpp"
 #include "theory/associative_memory/tracking/swaps.hpp"
 
@@ -77,7 +77,8 @@ Claim random_keys() {
   c.takes({integer_param("n", 128, 8, 1024, "elements and swaps"), key_width_param(128, 4, 4096)});
   c.at({{}, {{"n", 256}}, {{"n", 512}}});
   c.last([](Points &points, const Protocol &protocol) {
-    const int d = protocol.point ? protocol.point->integer("d") : 128; // at larger widths pairs beyond 1/8 are too rare
+    // At widths above 128, pairs with |k_i.k_j| > 1/8 are too rare.
+    const int d = protocol.point ? protocol.point->integer("d") : 128;
     if (share_beyond(0.125, d) > 0.02) {
       const KeySet many{"unit", protocol.full() ? 3000 : 800, d};
       const auto [share, law] = pairs_beyond(key_rows(many, protocol.seed), 0.125);
@@ -89,7 +90,7 @@ Claim random_keys() {
     const auto tracked = [&](const KeySet &set) {
       return tracked_by_round(key_rows(set, protocol.seed), 200, protocol.seed);
     };
-    // At this width 16 draws miss the event less than once in 10^10.
+    // At this width, a set of keys violates Assumption 1 with a probability below 10^-10.
     const KeySet wide{"unit", 16, int(std::ceil(random_width(16, 1e-10)))}, structured{"hadamard", 256, 128},
         random{"unit", 256, 128};
     points.at(describe(wide)).obligation("every read, $d = 128 ln(n (n-1) / 1e-10)$", tracked(wide));

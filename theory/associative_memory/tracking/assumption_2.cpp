@@ -5,7 +5,7 @@
 
 namespace recollect::theory {
 namespace {
-/// Grids over the neighbourhoods U(x, 4 eps) of the four integers x, and for each point its x.
+/// Grids over the neighbourhoods U(x, 4 eps) of the four integers x. `centres` holds the x of each point.
 struct Neighbourhood {
   static constexpr int half = 500;
   Vector points, centres;
@@ -13,7 +13,7 @@ struct Neighbourhood {
     for (double x : integers)
       for (int g = -half; g <= half; ++g) points.push_back(x + 4 * eps * g / half), centres.push_back(x);
   }
-  /// The share of the grid's points that f does not map to their centre. It is accurate to the step of the grid,
+  /// The share of the grid's points that f does not map to their centre. Its resolution is the step of the grid,
   /// 1/half.
   double left_by(const Vector &f) const {
     double left = 0;
@@ -53,7 +53,7 @@ Claim rounding() {
         .obligation("share of the neighbourhoods on which two decimals are wrong",
                     bracketed_point(coarse.left_by(two_decimals(coarse.points)), 1 - 0.005 / (4 * 0.002), step))
         .but_not("none, as for round", 0);
-    // Listing 2: logits over sqrt(head_dim), here 4.
+    // Listing 2 divides the logits by sqrt(head_dim), here 4.
     const int d = 16;
     const auto over_root = [&](double norm) {
       SwapStory story = tell_swaps(key_rows({"equicorrelated", d, d, 0.1}, protocol.seed), 100, protocol.seed);

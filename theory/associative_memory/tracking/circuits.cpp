@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The circuit classes of 000 §2.2.1 and §3.3. Inclusions of classes are statements about limits. What can be measured
-// is on which inputs a circuit of bounded depth depends. The group behind the argument: exchange_group.cpp.
+// is the number of inputs on which a circuit of bounded depth depends. exchange_group.cpp measures the group on which
+// the paper's argument rests.
 #include "theory/support/measure.hpp"
 
 namespace recollect::theory {
 namespace {
 using Gate = std::function<bool(unsigned inputs)>;
 
-/// The number of the n inputs on which an output depends: inputs whose flip changes the output somewhere.
+/// The number of the n inputs on which the output depends: inputs whose flip changes the output for some values of the
+/// others.
 int dependence(const Gate &gate, int n) {
   int count = 0;
   for (int i = 0; i < n; ++i) {
@@ -60,7 +62,7 @@ AndTree and_tree(unsigned x, int n) {
   return {level[0], depth};
 }
 
-/// The number of the 2^n inputs for which a tree over the first m of them gives the AND of all n.
+/// The number of the 2^n assignments for which a tree over the first m inputs gives the AND of all n inputs.
 int right_answers(int n, int m) {
   int right = 0;
   for (unsigned x = 0; x < (1u << n); ++x) right += and_tree(x, m).output == (x + 1 == 1u << n);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The group behind the exchange of n elements (000 §2.2.1, Fig 3): whether it is solvable, on which the comparison of
-// circuit classes rests, and how many exchanges there are.
+// The group that exchanges of n elements generate (000 §2.2.1, Fig 3): whether it is solvable, because the comparison
+// of circuit classes depends on that, and how many exchanges there are.
 #include "theory/support/measure.hpp"
 #include <numeric>
 #include <set>
@@ -29,7 +29,7 @@ Permutation identity_of(int n) {
   return p;
 }
 
-/// The group that the generators span.
+/// The group that the generators generate.
 Group closure(const Group &generators, int n) {
   Group group{identity_of(n)};
   std::vector<Permutation> frontier{identity_of(n)};
@@ -60,7 +60,8 @@ Group transpositions(int n) {
   return swaps;
 }
 
-/// Orders of the group that the generators span, of its commutator subgroup, and so on until they no longer shrink.
+/// Orders of the groups in the derived series: the generated group, its commutator subgroup, and so on, until the order
+/// no longer decreases.
 Vector derived_orders(const Group &generators, int n) {
   Group group = closure(generators, n);
   Vector orders{double(group.size())};
@@ -74,7 +75,7 @@ Vector derived_orders(const Group &generators, int n) {
   }
 }
 
-/// Compares the last order of the derived series with the law: the order of A_n from n = 5 on, else 1.
+/// Compares the last order of the derived series with the law: the order of A_n for n >= 5, and 1 for smaller n.
 Points::Stated<double> last_of_series(Points &points, int n, const Vector &orders) {
   points.at(of_size(n)).rounding(0);
   return points.statement("order of the last derived group of $S_n$", orders.back(),
@@ -139,7 +140,7 @@ Claim vocabulary() {
   c.exactly("The generated task has $n (n-1)/2$ inputs and $n$ outputs.");
   c.draws({"swap"}), c.takes({integer_param("n", 5, 4, 12, "tokens")}), c.at({{}, {{"n", 7}}});
   return measure(c, [](Points &points, Seed seed, int n) {
-    // 40 n^2 swaps: a pair is missed with probability n^2/2 exp(-80) at most.
+    // There are 40 n^2 swaps, so the probability that some pair never occurs is at most n^2/2 exp(-80).
     const auto [inputs, outputs] = vocabulary_of(n, "theorem", seed);
     const double pairs = n * (n - 1) / 2.0;
     points.rounding(0).statement("different swap steps", inputs, pairs).but_not("with the identity", pairs + 1);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The space that tracking exchanges takes (000 E.3). A cache of keys and u, which is read and written again every n
-// exchanges, is compared with the n x n state of the linear kernel. The numbers are counted on running layers.
+// The space that a layer needs to track exchanges (000 E.3). A cache of keys and u, whose values are read and written
+// again every n exchanges, is compared with the n x n state of the linear kernel. The stored numbers are counted on
+// running layers.
 #include "theory/associative_memory/tracking/swaps.hpp"
 
 namespace recollect::theory {
 namespace {
-/// After `period` exchanges (0: never) all values are read and written again, into an empty cache or on top of the old
-/// values.
+/// After every `period` exchanges (0: never) all values are read and written again: into an empty cache, or added to
+/// the old cache.
 struct Keeping {
   int period;
   bool emptied = true;
@@ -14,10 +15,11 @@ struct Keeping {
 
 struct Kept {
   Vector values, truth; // values at the end, by key
-  int longest = 0;      // entries of the cache at its longest
+  int longest = 0;      // largest number of entries in the cache
 };
 
-/// delta_former with f = round keeps n values under exchanges. At the end one step per key reads its value.
+/// delta_former with f = round keeps n values while they are exchanged. At the end, one step per key reads the key's
+/// value.
 Kept exchange(const Dense &keys, int swaps, Keeping keeping, std::uint64_t seed) {
   const int n = keys.rows, d = keys.columns;
   const SwapStory story = tell_swaps(keys, swaps, seed);
@@ -81,14 +83,14 @@ Claim rewriting() {
   });
 }
 
-/// The smallest n from which on numbers(n) < n^2.
+/// The smallest n >= 3 with numbers(n) < n^2.
 template <class Numbers> double narrower_from(const Numbers &numbers) {
   double n = 3;
   while (numbers(n) >= n * n) ++n;
   return n;
 }
 
-/// The larger root of n = a ln n, by Newton from above.
+/// The larger root of n = a ln n, by Newton's method from above.
 double root_of(double a) {
   double n = 4 * a * std::log(a);
   for (int i = 0; i < 50; ++i) n -= (n - a * std::log(n)) / (1 - a / n);
@@ -128,7 +130,7 @@ Claim space() {
         .but_not("u not counted", std::ceil(root_of(2 * 256)));
   });
   return measure(c, [](Points &points, Seed seed, int n) {
-    // A cache in use, with keys of cosine 0.12 in d = n, and the state with which it is compared.
+    // The cache of a run with n keys of cosine 0.12 in d = n dimensions, compared with the state of delta_net.
     const Kept kept = exchange(key_rows({"equicorrelated", n, n, 0.12}, seed), 3 * n, {n}, seed);
     const double cache = kept.longest * 2.0 * n, state = linear_state(n, n);
     points.at({{"n", n}, {"d", n}});

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // 000 Fig 4 without its training: which kappa_1 tracks five elements, at fixed keys and with a softmax read.
 //
-// The keys are given, values are one-hot, and w = k. A difference of keys has the lower position first, so that a
-// softmax read of position 1 sees the steps that move its token (round tracks in either order: theorem1_order). Every
-// step reads position 1 by the dual query of key 1 (q.k_1 = 1, q.k_j = 0) times `sharpness`, with kappa_2 = softmax.
-// The answer is the largest channel. "none" is beta = 0, so that u = v: softmax attention.
+// The keys are given, values are one-hot, and w = k. An exchange writes (key of the lower position) - (key of the
+// higher position), so a softmax read of position 1 sees the steps that move its token (round tracks in either order:
+// theorem1_order). Every step reads position 1 with kappa_2 = softmax. Its query is the dual vector of key 1 (q.k_1 =
+// 1, q.k_j = 0) times `sharpness`. The answer is the largest channel. The kernel "none" means beta = 0: then u = v, and
+// the layer is softmax attention.
 #include "theory/associative_memory/tracking/swaps.hpp"
 #include <numeric>
 
@@ -14,16 +15,15 @@ struct Setting {
   KeySet keys;
   int swaps = 16;
   double sharpness = 10;
-  bool fresh_keys = false; // for every story
+  bool fresh_keys = false; // new keys for every story
 };
 
-/// The pairs [stories,swaps] that are exchanged, and the token at position 1 after each exchange, `right`
-/// [stories,swaps].
+/// `pairs` [stories,swaps] are exchanged; `right` [stories,swaps] is the token at position 1 after each exchange.
 struct Exchanges {
   std::vector<std::pair<int, int>> pairs;
   std::vector<int> right;
 };
-/// The sequences in which pair(story, swap) is exchanged.
+/// The stories in which exchange number `swap` of a story exchanges pair(story, swap).
 template <class Pair> Exchanges exchanges(size_t stories, int n, int swaps, const Pair &pair) {
   Exchanges all;
   for (size_t story = 0; story < stories; ++story) {
@@ -46,7 +46,7 @@ Exchanges draw_exchanges(int stories, int n, int swaps, std::uint64_t seed) {
   });
 }
 
-/// Every sequence of `swaps` exchanges of n elements once.
+/// All sequences of `swaps` exchanges of n elements, each once.
 Exchanges all_exchanges(int n, int swaps) {
   std::vector<std::pair<int, int>> choices;
   for (int a = 0; a < n; ++a)
@@ -80,7 +80,7 @@ Vector accuracies(const std::string &kernel, const Setting &setting, const Excha
     for (int i = 0; i < n; ++i) s.v[(size_t(story) * T + i) * n + i] = 1;
   }
   Vector reads;
-  if (kernel == "two decimals") { // no layer has it
+  if (kernel == "two decimals") { // no layer has this kernel
     const Kernel two_decimals = [](double x) { return std::nearbyint(100 * x) / 100; };
     for (int story = 0; story < stories; ++story) {
       const Dense k = head_rows(s.k, s.shape, story, d), q = head_rows(s.q, s.shape, story, d),
@@ -113,7 +113,7 @@ struct Table {
   }
   /// The mean difference of the accuracies of two kernels on the same sequences.
   Mean gap(const std::string &a, const std::string &b) const { return mean_of(minus(of.at(a), of.at(b))); }
-  /// "a tracks no worse than b", and its rival: a no better than b.
+  /// The statement that the accuracy of a is at least that of b, and the rival statement that it is at most that of b.
   void ahead(Points &points, const std::string &a, const std::string &b) const {
     points.at(label)
         .statement(a + " ahead of " + b, at_least_point(gap(a, b), 0))
@@ -122,8 +122,8 @@ struct Table {
   Point exact(const std::string &kernel) const { return exact_point(mean_of(of.at(kernel)).mean, 1, 0); }
 };
 
-/// The accuracy of an answer that never changes. After s exchanges position 1 has its first token with probability 1/n
-/// + (1 - 1/n) lambda^s; the accuracy is the average over s = 1 ... L.
+/// The accuracy of an answer that never changes. After s exchanges position 1 holds its initial token with probability
+/// 1/n + (1 - 1/n) lambda^s; the accuracy is the average over s = 1 ... L.
 double law_of_none(int n, int L, double lambda) {
   double sum = 0;
   for (int s = 1; s <= L; ++s) sum += std::pow(lambda, s);
@@ -205,7 +205,7 @@ Claim random_keys() {
       points.obligation(std::string(a) + " ahead of " + b, ahead(a, b));
       points.wrong_system(std::string(b) + " ahead of " + a, ahead(b, a));
     }
-    // Under the theorem's assumptions the order holds: both are exact.
+    // Under the theorem's assumptions both kernels are exact.
     const Table near({{"orthonormal", 5, d}}, {"round", "linear"}, 200, protocol.seed);
     points.at(near.label).obligation("accuracy of round, orthonormal keys", near.exact("round"));
     points.obligation("accuracy of linear, orthonormal keys", near.exact("linear"));

@@ -3,8 +3,8 @@
 //
 // Node t is step t in topological order. Keys are the standard basis, w_t is s times the sum of the keys of t's
 // parents, v_t = e_t, and both kernels are linear. Then A[t,i] = s if i is a parent of t, u_t is row t of (I + A)^{-1},
-// and the read at q_t = e_t returns it. With s = -1 the matrix is (I - adjacency)^{-1} and counts paths; with s = +1 it
-// is the matrix of Eq 97.
+// and the read at q_t = e_t returns it. With s = -1 the inverse is (I - adjacency)^{-1}, which counts paths; with s =
+// +1 it is the matrix of Eq 97.
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
 
 namespace recollect::theory {
@@ -19,7 +19,7 @@ Dense adjacency_of(const Parents &parents) {
   return A;
 }
 
-/// (I + s adjacency)^{-1} as delta_former's u.
+/// (I + s adjacency)^{-1}, whose rows are the u_t of delta_former.
 Dense by_layer(const Parents &parents, double s) {
   return written(s * adjacency_of(parents), Dense::identity(int(parents.size())), {"linear", "chunked"});
 }
@@ -33,7 +33,7 @@ Dense paths(const Parents &parents, double sign) {
   return count;
 }
 
-/// reached(t, i): 1 where there is a path from i to t, by search from every i.
+/// reached(t, i): 1 if a path leads from i to t, else 0, by search from every i.
 Dense reached(const Parents &parents) {
   Dense seen = Dense::identity(int(parents.size()));
   for (int i = 0; i < seen.rows; ++i)
@@ -43,7 +43,7 @@ Dense reached(const Parents &parents) {
   return seen;
 }
 
-/// 1 where an entry is positive or, with `either`, not zero.
+/// 1 for every positive entry (with `either`, for every nonzero entry), else 0.
 Vector positive(const Dense &m, bool either = false) {
   Vector sign;
   for (double x : m.data) sign.push_back(x > 0 || (either && x != 0));
@@ -57,7 +57,7 @@ Dense series(const Dense &A, int last) {
   return sum;
 }
 
-/// A graph in which every earlier node is a parent with probability p.
+/// A random graph: every earlier node is a parent of a node with probability p.
 Parents random_dag(int n, double p, std::uint64_t seed) {
   Parents parents(n);
   const Stream draw(seed, "graphs/edges");

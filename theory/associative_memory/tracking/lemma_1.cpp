@@ -4,8 +4,8 @@
 
 namespace recollect::theory {
 namespace {
-/// Both sides of the lemma for all i, j and l. For orthonormal keys the argument of f on the left is an integer;
-/// `strayed` is its largest distance from that integer.
+/// Both sides of the lemma for all i, j and l. For orthonormal keys the argument of f on the left side is an integer;
+/// `strayed` is the largest distance of the argument from this integer.
 struct Lemma {
   Vector left, right;
   double strayed[4] = {}; // divided by eps, around 0, 1, -1, 2
@@ -16,7 +16,7 @@ Lemma both_sides(const Dense &keys, const Kernel &f, bool later_first = true) {
   std::vector<std::pair<int, int>> pairs;
   for (int i = 0; i < n; ++i)
     for (int j = 0; j < i; ++j) later_first ? pairs.emplace_back(i, j) : pairs.emplace_back(j, i);
-  Dense all(n + int(pairs.size()), d); // keys, then differences, always the later minus the earlier
+  Dense all(n + int(pairs.size()), d); // the keys, then their differences (later key minus earlier key)
   for (int l = 0; l < all.rows; ++l)
     for (int c = 0; c < d; ++c) {
       const auto [i, j] = l < n ? std::pair(l, l) : pairs[l - n];
@@ -31,14 +31,15 @@ Lemma both_sides(const Dense &keys, const Kernel &f, bool later_first = true) {
       const double argument = sign * gram(n + int(p), l), ideal = std::nearbyint(argument);
       lemma.left.push_back(f(argument));
       lemma.right.push_back(f(gram(i, l)) - f(gram(j, l)));
-      if (ideal < -1 || ideal > 2) continue; // not one of the four: these keys violate the premise of the lemma
+      // Not one of the four integers: these keys violate the premise of the lemma.
+      if (ideal < -1 || ideal > 2) continue;
       double &strayed = lemma.strayed[ideal < 0 ? 2 : ideal == 2 ? 3 : int(ideal)];
       strayed = std::max(strayed, std::fabs(argument - ideal) / eps);
     }
   return lemma;
 }
 
-/// Both sides of the lemma on every triple of these keys.
+/// Adds points that compare both sides of the lemma on every triple of these keys.
 void of_keys(Points &points, const Dense &keys, Params place) {
   const Lemma both = both_sides(keys, only_assumption_2), other = both_sides(keys, only_assumption_2, false),
               round = both_sides(keys, round_kernel);
@@ -63,7 +64,7 @@ Claim identity() {
             "eps$ is attained.");
   c.takes(key_params(1)), c.at(std::vector<Changes>{});
   c.also([](Points &points, const Protocol &protocol) {
-    // The last 24 of the 140 vectors: twelve of each of the two bases.
+    // Of the 140 vectors, the last 24 are twelve of each of the two bases.
     const Dense whole = key_rows({"hadamard", 140, 128}, protocol.seed), worst = worst_keys(0.12),
                 random = key_rows({"unit", 24, 16}, protocol.seed);
     of_keys(points, {24, 128, {whole.data.end() - 24 * 128, whole.data.end()}}, describe({"hadamard", 24, 128}));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many almost orthogonal keys fit (000 E.2, Assumption 1 at eps = 1/8): random keys, structured keys, and a set
-// found by descent at the largest size of the stress test.
+// How many almost orthogonal keys fit (000 E.2, Assumption 1 at eps = 1/8): random keys, structured keys, and a set of
+// the largest size in the stress test, found by descent.
 #include "theory/associative_memory/tracking/packing.hpp"
 #include "theory/associative_memory/tracking/swaps.hpp"
 
@@ -11,8 +11,8 @@ Params sized(double n, double d) { return labels({{"n", n}, {"d", d}}); }
 /// Whether the coherence is strictly below 1/8.
 Point below_an_eighth(double coherence) { return at_most_point(coherence, std::nextafter(0.125, 0), 0); }
 
-/// Coordinates are added to n random directions one by one. Returns the smallest width from which on they
-/// stay almost orthogonal.
+/// The coordinates of n random directions are added one by one. Returns the smallest width from which on the directions
+/// are almost orthogonal.
 double width_needed(int n, std::uint64_t seed, int draw) {
   const int most = int(2 * random_width(n));
   const Vector x = Stream(seed, "packing/directions", std::uint64_t(n) << 32 | draw).normals(size_t(n) * most);
@@ -36,7 +36,7 @@ Mean mean_width_needed(int n, const Protocol &protocol) {
   return mean_of(widths);
 }
 
-/// The smallest n > 2 above width(n).
+/// The smallest n > 2 with n > width(n).
 template <class Width> double overtaken(const Width &width) {
   double n = 3;
   while (n <= width(n)) ++n;
@@ -60,13 +60,13 @@ Claim random_sets() {
     points.at(p).statement("width that random keys need, at most n, the width of a basis", at_most_point(width, n));
     auto bound = points.limit("width that random keys need, at most $2 ln(n (n-1)) / eps^2$",
                               at_most_point(width, random_width(n)));
-    if (n < 32 || protocol.full()) // otherwise the draws are too few to refute this rival
+    if (n < 32 || protocol.full()) // at other points, too few draws to refute this rival
       bound.but_not("$ln n$ for $ln(n (n-1))$", random_width(n) / 2);
     bound.but_not("constant 128", 128);
   };
   c.also([width_of_random_keys](Points &points, const Protocol &protocol) {
     if (protocol.full()) width_of_random_keys(points, labels({{"n", 128}}), protocol);
-    // The width grows with the logarithm of the number of pairs, not with n.
+    // The width grows as the logarithm of the number of pairs, not as n.
     const double ratio = mean_width_needed(64, protocol).mean / mean_width_needed(16, protocol).mean;
     points.at({{"n", 64}}).limit("width at $n = 64$ / width at $n = 16$, at most 2", at_most_point(ratio, 2, 0));
     points.wrong_system("orthonormal basis", at_most_point(64 / 16.0, 2, 0));
@@ -79,7 +79,7 @@ Claim random_sets() {
                        .obligation("share of inner products above $1/8$ in size, at most $2 exp(-d eps^2 / 2)$",
                                    at_most_point(measured, 2 * std::exp(-d / 128.0)));
       if (d == 512) bound.but_not("$2 exp(-d eps^2)$", 2 * std::exp(-d / 64.0));
-      if (d == 512) continue; // at this width such pairs are too rare to be measured to a few per cent
+      if (d == 512) continue; // at this width such pairs are too rare for a precision of a few per cent
       points
           .obligation("share of inner products above $1/8$ in size, against the area of a spherical cap", measured, law)
           .but_not("its bound", 2 * std::exp(-d / 128.0))
@@ -146,7 +146,7 @@ Claim optimised_set() {
   });
 }
 
-/// sqrt(alpha) e_0 + sqrt(1 - alpha) h_i: inner products alpha + (1 - alpha) h_i . h_j.
+/// The keys sqrt(alpha) e_0 + sqrt(1 - alpha) h_i, with inner products alpha + (1 - alpha) h_i . h_j.
 Dense shifted(const Dense &h, double alpha) {
   Dense keys(h.rows, h.columns + 1);
   for (int i = 0; i < h.rows; ++i) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 §3.2, stress test: the name of a packing problem, tried on six vectors in space. Thomson's problem asks for the
-// least energy sum_{i<j} 1/|x_i - x_j| of charges on the sphere. Almost orthogonal packing asks for the least max_{i<j}
-// |x_i.x_j|.
+// 000 §3.2, stress test: the paper calls a packing problem by the name of Thomson's. Both problems are solved here for
+// six vectors in three dimensions. Thomson's problem asks for the least energy sum_{i<j} 1/|x_i - x_j| of charges on
+// the sphere. Almost orthogonal packing asks for the least max_{i<j} |x_i.x_j|.
 #include "harness/numerics/keys.hpp"
 #include "theory/support/measure.hpp"
 
@@ -21,8 +21,8 @@ double energy(const Vector &x) {
   return sum;
 }
 
-/// Charges that move along their repulsion until only rounding errors are left. Each step leaves less than 19/20 of the
-/// error.
+/// Charges that move along their repulsion until only rounding errors are left. Each step multiplies the error by less
+/// than 19/20.
 Vector settled_charges(std::uint64_t seed) {
   Vector x = Stream(seed, "thomson/charges").normals(n * d);
   normalise_rows(x, d);
@@ -37,7 +37,7 @@ Vector settled_charges(std::uint64_t seed) {
   return x;
 }
 
-/// The six diagonals of the icosahedron, cyclic permutations of (0, 1, +-golden ratio).
+/// The six diagonals of the icosahedron: the cyclic permutations of (0, 1, +-golden ratio).
 Vector icosahedron_diagonals() {
   const double g = (1 + std::sqrt(5.0)) / 2;
   Vector x{0, 1, g, 0, 1, -g, g, 0, 1, -g, 0, 1, 1, g, 0, 1, -g, 0};

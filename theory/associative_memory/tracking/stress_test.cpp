@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 §3.2 at fixed keys, without training. In the stress test the linear kernel exchanges by reflections, which are
-// exact for orthonormal keys only, so up to n = d; rounding stays exact for n > d. Rotary embeddings make keys and
-// queries no longer match.
+// 000 §3.2 with fixed keys, without training. In the stress test the linear kernel exchanges by reflections. These are
+// exact only for orthonormal keys, so only up to n = d; rounding stays exact for n > d. With rotary embeddings, a query
+// no longer equals its key.
 #include "theory/associative_memory/tracking/swaps.hpp"
 #include "theory/support/sampling.hpp"
 
@@ -27,7 +27,7 @@ Claim linear_against_round() {
     const auto told = [&](const KeySet &set) { return tell_swaps(key_rows(set, seed), set.n, seed); };
     const KeySet many{"hadamard", n, d}, fit{"hadamard", d, d}, few{"unit", d / 2, d};
     const auto values_norm = [](const SwapStory &story) { return std::sqrt(inner(story.values, story.values)); };
-    // One reflection per step of a state of norm |values|: each rounds width + 4 times.
+    // Each step is a reflection of a state of norm |values|, with width + 4 rounding errors.
     const auto reflected = [&](const KeySet &set) {
       const SwapStory story = told(set);
       return exact_point(by_delta_net(story.sequence).o, story.target,
@@ -56,9 +56,8 @@ Vector difference_of_first(const Dense &keys, double sign) {
   return k;
 }
 
-/// DeltaNet exchanges the values of the first two of d orthonormal keys with write strength beta. Before, the state has
-/// a random value at every key. The values at all keys after the step are compared with the values after an exact
-/// exchange.
+/// DeltaNet exchanges the values of the first two of d orthonormal keys with write strength beta. Before the step the
+/// state has a random value at every key. The values at all keys after the step are compared with an exact exchange.
 Point one_exchange(int d, double beta, double sign, const Dense &keys, std::uint64_t seed) {
   Sequence s = stored({1, 1, 1, d, d}, difference_of_first(keys, sign), Vector(d, 0.0), beta);
   const Dense values = normal_matrix(d, d, seed, "householder/values"), S = transpose(values) * keys;
@@ -93,7 +92,7 @@ Claim householder() {
   });
 }
 
-/// The share of the n elements that the random exchanges of a sequence do not move, one number per sequence.
+/// For each sequence of random exchanges, the share of the n elements that no exchange involves.
 Vector untouched(size_t first, size_t stories, int n, int swaps, std::uint64_t seed) {
   Vector shares;
   for (size_t story = first; story < first + stories; ++story) {
@@ -118,7 +117,7 @@ Claim participation() {
   c.takes({integer_param("n", 128, 3, 1024, "elements"), integer_param("swaps", 256, 1, 4096, "exchanges")});
   const Changes few{{"n", 8}, {"swaps", 8}}, half{{"swaps", 128}}, most{{"n", 512}, {"swaps", 1024}};
   c.at({few, {}, half}, {few, {}, half, most});
-  c.also([](Points &points, const Protocol &protocol) { // too few exchanges to move most elements
+  c.also([](Points &points, const Protocol &protocol) { // at n = 128, 32 exchanges are too few to involve most elements
     const Mean few = mean_of(untouched(0, 2000, 128, 32, protocol.seed));
     points.at({{"n", 128}, {"swaps", 32}})
         .wrong_system("length $n/4$", at_least_point(Mean{1 - few.mean, few.standard_error}, 0.5));

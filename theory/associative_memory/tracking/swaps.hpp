@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The swap construction of 000 Theorem 1 as one sequence, and what its reads should return.
+// The construction of 000 Theorem 1 (swaps of the values of two keys) as one sequence, and what its reads should
+// return.
 //
-//   n writes        write (k_i, i + 1): integer values, so that every right read is an integer
+//   n writes write the value i + 1 at k_i, so every right read is an integer
 //   the swaps       k = k_a - k_b with v = 0, which exchanges the values of a and b
 //   n reads         write nothing (alpha = beta = 0, k = 0) and read every key in turn
 //
-// Every earlier step also reads one key, chosen at random, through its own q: a read writes nothing.
+// Every earlier step also reads one random key: its q is this key. Reads write nothing.
 #pragma once
 #include "harness/numerics/keys.hpp"
 #include "theory/support/delta_recursion.hpp"
@@ -14,7 +15,7 @@
 namespace recollect::theory {
 enum class Order {
   later_minus_earlier, // the theorem's
-  any, // either order; every third exchange undoes the one before in the opposite order, so that k_t . k_{t-1} = -2
+  any, // either order; every third exchange undoes the previous one with the opposite key: k_t . k_{t-1} = -2
 };
 
 struct SwapStory {
@@ -46,7 +47,7 @@ inline std::vector<ParamSpec> key_params(int swaps) {
 }
 inline KeySet keys_of(const Params &p) { return {p.text("keys"), p.integer("n"), p.integer("d"), p.real("cosine")}; }
 
-/// The keys of this set. Assumption 1 must hold for them; otherwise it is a usage error.
+/// The keys of this set. Usage error if they violate Assumption 1.
 inline Dense keys_at(const KeySet &keys, std::uint64_t seed) {
   const Dense rows = key_rows(keys, seed);
   if (!(coherence(rows) < 0.125))
@@ -97,8 +98,8 @@ inline SwapStory tell_swaps(const Dense &keys, int swaps, std::uint64_t seed, Or
   return story;
 }
 
-/// Four unit keys with (k1 - k2) . (k3 - k4) = 4 eps < 2, Assumption 1's worst case: a Cholesky factor of their Gram
-/// matrix.
+/// Four unit keys with (k1 - k2) . (k3 - k4) = 4 eps < 2, the worst case under Assumption 1. They are the rows of a
+/// Cholesky factor of their Gram matrix.
 inline Dense worst_keys(double eps) {
   Dense gram = Dense::identity(4);
   for (int i = 0; i < 2; ++i)
@@ -109,7 +110,8 @@ inline Dense worst_keys(double eps) {
 /// f of Assumption 2 and nothing more: round near -1, 0, 1, 2 and zero elsewhere.
 inline double only_assumption_2(double x) { return x > -1.5 && x < 2.5 ? std::nearbyint(x) : 0; }
 
-/// The reads of one head by the sums of Eq 41-42 with alpha = beta = 1 and w = k, for a function f that no layer has.
+/// The reads of one head by the sums of Eq 41-42 with alpha = beta = 1, w = k and kappa1 = kappa2 = f. For functions f
+/// that no layer has.
 inline Vector reads_of_sums(const Sequence &s, const Kernel &f) {
   const Rows r(s);
   const Dense u = solve_unit_lower(causal_weights(r.k, r.k, f, Triangle::strict), r.v);
@@ -124,13 +126,13 @@ inline Vector reads_by(const std::string &kernel, const Sequence &s, const std::
 }
 inline Vector reads_by_round(const SwapStory &story) { return reads_by("round", story.sequence); }
 
-/// Requires every read to equal its integer target exactly. With f = round all quantities of Eq 41-42 are integers,
-/// which floating point adds and multiplies without rounding.
+/// Requires every read to equal its integer target exactly. With f = round all quantities of Eq 41-42 are integers, and
+/// floating-point sums and products of them are exact.
 inline Point exactly_tracked(const Vector &reads, const SwapStory &story) {
   return exact_point(reads, story.target, 0);
 }
-/// exactly_tracked() for the reads of a story with f = round. The next function makes the story, with `swaps` exchanges
-/// of these keys.
+/// exactly_tracked() for the reads of a story with f = round. The second overload makes the story, with `swaps`
+/// exchanges of these keys.
 inline Point tracked_by_round(const SwapStory &story) { return exactly_tracked(reads_by_round(story), story); }
 inline Point tracked_by_round(const Dense &keys, int swaps, std::uint64_t seed) {
   return tracked_by_round(tell_swaps(keys, swaps, seed));

@@ -3,20 +3,20 @@
 // near -1, 0, 1 and 2, the delta rule exchanges values any number of times.
 //
 // Values are integers. With f = round every quantity of Eq 41-42 is then an integer, and floating-point arithmetic
-// makes no error. So the reads must be right to the last bit, in every form and real type.
+// makes no error. So the reads must be exact in every form and real type.
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
 #include "theory/associative_memory/tracking/swaps.hpp"
 
 namespace recollect::theory {
 namespace {
-/// The sequence without the write of one exchange, which is a third of the way through the exchanges.
+/// The sequence without the write of one exchange: the one after a third of all exchanges.
 SwapStory without_one(SwapStory story, int n) {
   Sequence &s = story.sequence;
   std::fill_n(s.k.begin() + size_t(n + (s.shape.T - 2 * n) / 3) * s.shape.Dk, s.shape.Dk, 0.0);
   return story;
 }
 
-/// Every read during this many exchanges, by one form of the layer.
+/// Adds points that compare every read during `swaps` exchanges with its target, for one form of the layer.
 void track(Points &points, const KeySet &set, int swaps, const std::string &form, Real real, std::uint64_t seed) {
   const Dense keys = keys_at(set, seed);
   const auto told = [&](double sign) { return tell_swaps(keys, swaps, seed, Order::later_minus_earlier, sign); };
@@ -86,7 +86,8 @@ Claim order() {
   });
 }
 
-/// The read of key 0 after n writes of the values 5, 6, ... and a further step, which writes `value` at `scale` k_0.
+/// The read at key 0 after n writes of the values 5, 6, ... and one more step, which writes `value` at the key `scale`
+/// k_0.
 double read_after(const Dense &keys, double scale, double value, const std::string &kernel) {
   const int n = keys.rows, d = keys.columns;
   const Dense first(1, d, {keys.data.begin(), keys.data.begin() + d});
@@ -98,7 +99,7 @@ double read_after(const Dense &keys, double scale, double value, const std::stri
   return reads_by(kernel, s, "recurrent").back();
 }
 
-/// Every step ten times: after each step come nine steps that read, but write nothing (k = 0).
+/// The story with ten reads per step: after each step come nine steps that read but write nothing (k = 0).
 SwapStory asked_ten_times(const SwapStory &story) {
   const int d = story.sequence.shape.Dk, T = story.sequence.shape.T;
   SwapStory asked;
@@ -152,7 +153,7 @@ Claim typo() {
     const Dense keys = keys_at(set, protocol.seed);
     Dense V(keys.rows, 1);
     for (int i = 0; i < keys.rows; ++i) V(i, 0) = i + 1;
-    // One pair (k_1, 3) written and read at once: o = f(k_1 . k_1) 3.
+    // One step writes the value 3 at k_1 and reads at k_1: o = f(k_1 . k_1) 3.
     const Vector first(keys.data.begin(), keys.data.begin() + keys.columns);
     const double of_itself = reads_by("round", stored({1, 1, 1, keys.columns, 1}, first, {3}))[0] / 3;
     points.at(describe(set)).rounding(0).statement("$f(k_i . k_i)$", of_itself, 0);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 §3.2, Fig 3 and 4, reduced to seconds of training. What the section leaves open follows the listing of E.4: five
-// elements, 16 swaps, width 12, one block x + mixer(x) without norm, MLP or positions, a separate output matrix. Unlike
-// the listing: one head instead of four, no biases, gates by step, batches of 64. The figure itself:
-// training_experiments.cpp.
+// 000 §3.2, Fig 3 and 4, reduced to seconds of training. Where the section leaves a choice open, we follow the listing
+// of E.4: five elements, 16 swaps, width 12, one block x + mixer(x) without norm, MLP or positions, and a separate
+// output matrix. We differ from the listing in these points: one head instead of four, no biases, gates by step,
+// batches of 64. The claim on the figure itself is in training_experiments.cpp.
 #include "theory/support/training.hpp"
 
 namespace recollect::theory {
@@ -27,7 +27,7 @@ Params place(const Variation &x, int seed) {
 }
 
 /// The accuracy of answering j after the swap (0, j) and 0 after any other swap. The answer is right if the element of
-/// place j, or of place 0, had not moved before. An element is at its first place after t swaps with probability p_t =
+/// place j, or of place 0, has not moved before. After t swaps an element is at its first place with probability p_t =
 /// .1 + p_{t-1} / 2 = .2 + .8 / 2^t.
 double without_memory() {
   double kept = 1, sum = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The stress test of 000 §3.2, Fig 5: d = 128, keys and values are almost orthogonal vectors, and only the read is
-// learned. It consists of a query, which starts at random, and the scale of the logits. Our choices where the text is
-// silent: kappa_2 = kappa_1, straight-through gradients of rounding, one head, Adam with a rate that falls from .05 to
-// 0, a new text per step.
+// learned. The read consists of a query, which starts at random, and the scale of the logits. The paper does not say
+// the following, so we chose: kappa_2 = kappa_1, straight-through gradients of rounding, one head, Adam with a rate
+// that falls from .05 to 0, and a new text per step.
 #include "theory/associative_memory/tracking/swaps.hpp"
 #include "theory/support/training.hpp"
 
@@ -10,13 +10,14 @@ namespace recollect::theory {
 namespace {
 constexpr int width = 128;
 
-/// n writes and n exchanges. What step t adds to a read by q is f(q . k_t) u_t (Eq 41-42).
+/// n writes and n exchanges. Step t adds f(q . k_t) u_t to a read at q (Eq 41-42).
 struct Text {
   Dense k, u;              // [2 n, d]
   std::vector<int> answer; // [2 n] the value at the first key after the step
 };
 
-/// `products` are the inner products of the keys. The inner products of the steps' keys are sums of them.
+/// `products` holds the inner products of the rows of `keys`. The key of a step is a row or a difference of two rows,
+/// so inner products of the steps' keys are sums of elements of `products`.
 Text tell(const Dense &keys, const Dense &products, const Kernel &f, std::uint64_t seed, int number) {
   const int n = keys.rows, d = keys.columns, T = 2 * n;
   const Stream draws(seed, "fig5/swaps", std::uint64_t(number));
@@ -43,7 +44,7 @@ Text tell(const Dense &keys, const Dense &products, const Kernel &f, std::uint64
   return text;
 }
 
-/// A query and the logarithm of the scale of the logits, with Adam's moments of both.
+/// The trained parameters, a query and the logarithm of the scale of the logits, with their Adam moments.
 class Read {
 public:
   Read(const Dense &keys, Kernel f, int steps, std::uint64_t seed)
@@ -51,7 +52,7 @@ public:
     for (double x : Stream(seed, "fig5/query").normals(width)) learned_.push_back(x / std::sqrt(double(width)));
     learned_.push_back(0);
   }
-  /// Cross-entropy at 64 of the exchanges.
+  /// One step of Adam on the cross-entropy at 64 of the exchanges.
   void step(const Text &text) {
     const int n = keys_.rows, asked = 64;
     std::vector<int> steps;
@@ -76,13 +77,13 @@ public:
         --i;
         for (int c = 0; c < width; ++c) later[c] += of_reads(i, c);
       }
-      double weight = 0; // the derivative with respect to f(q . k_t), taken straight through f
+      double weight = 0; // the derivative with respect to f(q . k_t), used as the derivative with respect to q . k_t
       for (int c = 0; c < width; ++c) weight += later[c] * text.u(t, c);
       for (int c = 0; c < width; ++c) gradient[c] += weight * text.k(t, c);
     }
     adam(gradient);
   }
-  /// The share of the exchanges after which the right logit is the largest. A tie does not count.
+  /// The share of the exchanges after which the right logit is larger than all others.
   double right(const Text &text, const std::string &kernel) const {
     const int n = keys_.rows, T = 2 * n;
     Sequence s = of_shape({1, 1, T, width, width});
@@ -133,7 +134,7 @@ private:
 
 enum class Taught { answers, next, nothing }; // next: the element after the answer
 
-/// The shares of right answers on held-out texts. All reads are trained on the same texts.
+/// The shares of right answers on held-out texts, for a read trained on each of `taught`. All reads see the same texts.
 std::vector<Vector> learned_reads(const KeySet &set, const std::string &kernel, std::uint64_t seed,
                                   const std::vector<Taught> &taught) {
   const Dense keys = key_rows(set, seed), products = keys * transpose(keys);

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 §3.2, Fig 6, and §3.3, Fig 7, in forms that train in seconds. For Fig 6 the exchanges double from 4 to 32 (in the
-// paper from 32 to 256). For Fig 7 the 32 nodes in two trees are learned at width 32 in 500 steps. The model is one
-// block x + mixer(x) without norm and MLP, with a separate output matrix. The figures: training_experiments.cpp;
-// suites/trained_curriculum.toml, trained_trees.toml.
+// 000 §3.2, Fig 6, and §3.3, Fig 7, in forms that train in seconds. For Fig 6 the number of exchanges doubles from 4 to
+// 32 during training (in the paper from 32 to 256). For Fig 7 the 32 nodes in two trees are learned at width 32 in 500
+// steps. The model is one block x + mixer(x) without norm and MLP, with a separate output matrix. The claims on the
+// figures themselves are in training_experiments.cpp, their trainings in suites/trained_curriculum.toml and
+// trained_trees.toml.
 #include "theory/support/training.hpp"
 
 namespace recollect::theory {
 namespace {
 const std::string block = "norm=none head=own ffn=0 layers=1 heads=1 ";
 
-/// The accuracy with the settings in `shown`, in addition to the fixed ones.
+/// The accuracy of a model with the settings `fixed` and `shown`.
 Mean trained(const std::string &fixed, const Assignments &shown, int seed) {
   return trained_accuracy(changed(settings(block + fixed), shown), std::uint64_t(seed));
 }
