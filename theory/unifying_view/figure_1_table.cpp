@@ -24,15 +24,15 @@ struct Row {
   std::vector<std::pair<std::string, Step>> rivals;
 };
 const std::vector<Row> table{
-    {"linear attention", "linear", 0, {{"$b = beta v$", strength}, {"decays", decay}}},
-    {"Mamba2", "mamba2", decay, {{"$alpha$ on b too", decay | decayed_write}, {"no decay", 0}}},
-    {"DeltaNet", "delta_net", erasure | strength, {{"$b = v$", erasure}, {"no erasure", strength}}},
+    {"linear attention", "linear", 0, {{"$b = beta v$", strength}, {"$A = alpha I$", decay}}},
+    {"Mamba2", "mamba2", decay, {{"$b = alpha v$", decay | decayed_write}, {"$A$ without $alpha$", 0}}},
+    {"DeltaNet", "delta_net", erasure | strength, {{"$b = v$", erasure}, {"$A = I$", strength}}},
     {"Gated DeltaNet",
      "gated_delta_net",
      decay | erasure | strength,
      {{"$b = v$", decay | erasure},
-      {"$alpha$ on b too", decay | erasure | strength | decayed_write},
-      {"no decay", erasure | strength}}},
+      {"$b = alpha beta v$", decay | erasure | strength | decayed_write},
+      {"$A$ without $alpha$", erasure | strength}}},
 };
 
 enum class Side { keys, values };
@@ -56,21 +56,22 @@ void add_forms(Points &points, const Row &row, const Params &p, Seed seed) {
   const Measured layer = measured(row.variant, given);
   auto form = points.at(Params(p).set("layer", row.name)).statement("", layer.against(by_table(s, row.step)));
   for (const auto &[name, step] : row.rivals) form.but_not(name, layer.against(by_table(s, step)));
-  if (row.variant == "linear") form.but_not("$phi$ the identity", layer.against(by_table(without_features, row.step)));
+  if (row.variant == "linear")
+    form.but_not("$phi$ is the identity", layer.against(by_table(without_features, row.step)));
   if (row.variant == "delta_net" && shape.Dk == shape.Dv)
-    form.but_not("A on the value side", layer.against(by_table(s, row.step, Side::values)));
+    form.but_not("$A$ multiplies the state on the value side", layer.against(by_table(s, row.step, Side::values)));
 }
 } // namespace
 
 std::vector<Claim> figure_1_table() {
   ClaimBuilder c("blog-table-forms", "002 Fig 1, tables of §4 and §6; boxed form of §2");
-  c.says(
-      "The layers have the form $S_t = S_{t-1} A_t + b_t k_t^T$, where $k_t$ is the key-side vector that is written. "
-      "Linear attention has $A_t = I$, $b_t = v$ ($phi$ = elu + 1); Mamba2 $A_t = alpha I$, $b_t = v$; DeltaNet $A_t = "
-      "I - beta k k^T$, $b_t = beta v$; Gated DeltaNet $A_t = alpha (I - beta k k^T)$, $b_t = beta v$.");
-  c.exactly("An identity; $A_t$ acts on the key side.");
-  c.because("Mamba2 has no step size on the write here, as in the table. Linear attention has no denominator, as in "
-            "the boxed form.");
+  c.says("The layers have the form $S_t = S_{t-1} A_t + b_t k_t^T$, where $k_t$ is the key-side vector that is "
+         "written. Linear attention (with $phi$ = elu + 1 on queries and keys) has $A_t = I$, $b_t = v$; Mamba2 $A_t = "
+         "alpha I$, $b_t = v$; DeltaNet $A_t = I - beta k k^T$, $b_t = beta v$; Gated DeltaNet $A_t = alpha (I - beta "
+         "k k^T)$, $b_t = beta v$.");
+  c.exactly("The four forms are identities. $A_t$ multiplies the state on the key side, from the right.");
+  c.because("As in the table, Mamba2 writes without the step size $beta$. As in the boxed form, linear attention has "
+            "no denominator.");
   std::vector<std::string> layers;
   for (const Row &row : table) layers.push_back(row.variant);
   c.runs(layers), c.takes(one_head_params({1, 1, 20, 8, 4}));

@@ -50,27 +50,30 @@ double cubic(double x) { return (1 + x) * (1 + x) * (1 + x); }
 
 std::vector<Claim> section_2_infinite_kernel() {
   ClaimBuilder c("blog-exp-infinite", "002 §2");
-  c.says("exp($q$ . $k$) is a kernel, and its feature map is infinite-dimensional, so that the state would be an "
-         "infinite matrix.");
-  c.exactly("For any $m$ distinct points the Gram matrix of the exponential kernel has rank $m$; that of elu + 1 has "
-            "at most rank $d$. For $m$ evenly spaced points on a circle of radius 2 the eigenvalues are known: $m "
-            "sum_j I_{n+jm}(4) > 0$, with Bessel functions $I$.");
-  c.because("The eigenvalues fall faster than any power. In float64 only about 39 eigenvalues of the circle exceed "
-            "rounding, which is why finite feature maps can approximate the kernel well.");
+  c.says("exp($q$ . $k$) is a kernel, and its feature map is infinite-dimensional, so the state of linear attention "
+         "with this kernel would be an infinite matrix.");
+  c.exactly("For any $m$ distinct points the Gram matrix of the exponential kernel has rank $m$. The Gram matrix of "
+            "the features elu + 1 of keys of width $d$ has rank $d$ at most. For $m$ evenly spaced points on a circle "
+            "of radius 2 the eigenvalues of the exponential kernel are $m sum_j I_{n+jm}(4) > 0$, $n = 0, ..., m-1$, "
+            "with modified Bessel functions $I$ and a sum over all integers $j$.");
+  c.because(
+      "The eigenvalues fall faster than any power of their index. In float64 only about 39 eigenvalues of the points "
+      "on a circle exceed the rounding error. That is why finite feature maps can approximate the kernel well.");
   c.takes({integer_param("m", 16, 3, 64, "distinct points on a disc of radius 2 in the plane")});
   c.at({{{"m", 4}}, {}, {{"m", 48}}});
   return {measure(c, [](Points &points, int m) {
     const auto rank = [](const Dense &G) { return numerical_rank(symmetric_eigenvalues(G)); };
     const Dense positive(m, 2, elu_plus_one(disc(m).data));
-    points.rounding(0).statement("rank of the Gram matrix of m points, exp", rank(gram(disc(m), exp_kernel)), m);
-    points.wrong_system("elu + 1: d features", rank(gram(positive, linear_kernel)), m);
-    if (m > 10) points.wrong_system("$(1 + x.y)^3$: 10 features", rank(gram(disc(m), cubic)), m);
+    points.rounding(0).statement("rank of the Gram matrix of m points, exponential kernel",
+                                 rank(gram(disc(m), exp_kernel)), m);
+    points.wrong_system("the kernel of elu + 1, which has d features", rank(gram(positive, linear_kernel)), m);
+    if (m > 10) points.wrong_system("the kernel $(1 + x.y)^3$, which has 10 features", rank(gram(disc(m), cubic)), m);
     const Vector law = rim_spectrum(m), found = symmetric_eigenvalues(gram(rim(m), exp_kernel));
-    points.obligation("m points on a circle: number of eigenvalues above rounding", numerical_rank(found),
+    points.obligation("m points on a circle: number of eigenvalues above the rounding error", numerical_rank(found),
                       numerical_rank(law));
     // Each element is wrong by at most a few eps e^4 (4 eps in the exponent), each eigenvalue by m eps of the largest.
     points.rounding(m * (5 * std::exp(4.0) + law.back()));
-    points.obligation("m points on a circle: eigenvalues by Bessel functions", found, law);
+    points.obligation("m points on a circle: eigenvalues, against sums of Bessel functions", found, law);
   })};
 }
 } // namespace recollect::theory

@@ -32,15 +32,16 @@ Points::Stated<Point> add_printed_and_meant(Points &points, const Sequence &s) {
 
 Claim mask() {
   ClaimBuilder c("blog-mask", "002 §2, first display");
-  c.says("$O = softmax(Q K^T * M) V$, $M$ the causal mask matrix, is row by row the causal sum of "
-         "$exp(q_t . k_j) v_j$ over $j <= t$, divided by the sum of its weights.");
-  c.exactly("$softmax(Q K^T + M)$ with $M = 0$ on and below the diagonal and -infinity above.");
+  c.says("With the causal mask matrix $M$, row $t$ of $O = softmax(Q K^T * M) V$ is the sum of $exp(q_t . k_j) v_j$ "
+         "over $j <= t$, divided by the sum of these exponentials.");
+  c.exactly(
+      "The correct formula is $softmax(Q K^T + M) V$ with $M = 0$ on and below the diagonal and -infinity above it.");
   c.because("The element-wise product is shorthand for masking. Taken literally, a mask of ones and zeros sets the "
             "logits of future tokens to 0, so that each of them has the weight $e^0 = 1$. The text means the causal "
             "sum that it writes next.");
   c.is_refuted(slip("§2, first display: $softmax(Q K^T * M) V$.",
                     "'M being the causal mask matrix to ensure tokens cannot attend into the future'",
-                    "The causal sum on the next line is what is meant."));
+                    "We mean the causal sum on the next line."));
   c.runs({"softmax"}), c.takes(sizes());
   c.first([](Points &points, const Protocol &) {
     // q = k = 1 and v = (1, 2): o_1 is v_1 = 1, as printed (e + 2) / (e + 1) = 1.27
@@ -69,9 +70,9 @@ Claim factoring() {
   c.says(
       "Where the similarity is a kernel $f(q, k) = <phi(q), phi(k)>$, the weighted average of the values is $o_t = S_t "
       "phi(q_t) / (z_t . phi(q_t))$ with $S_t = sum_j v_j phi(k_j)^T$ and $z_t = sum_j phi(k_j)$ over $j <= t$.");
-  c.exactly("An identity, for $phi$ = elu + 1, whose denominator is positive.");
-  c.because("The query can be taken out of the sum, so that a state of $d_v x d_phi$ numbers and one vector replace "
-            "all past tokens.");
+  c.exactly("An identity. It is measured for $phi$ = elu + 1, whose denominator is positive.");
+  c.because("The query can be taken out of the sum. The state $S_t$ of $d_v x d_phi$ numbers and the vector $z_t$ "
+            "therefore replace all past tokens.");
   c.runs({"linear_elu", "linear"}), c.takes(sizes());
   return measure(c, [](Points &points, Seed seed, const Shape &shape) {
     const Sequence s = gaussian_steps(shape, seed);
@@ -89,10 +90,10 @@ Claim factoring() {
     points.rounding(rounding_units("linear_elu", s));
     points.statement("$S phi(q) / (z . phi(q))$ is the weighted average", run("linear_elu", s).o, average.data)
         .but_not("$z_{t-1}$ in place of $z_t$", (late * x.v).data)
-        .but_not("elu without the 1", (normalise_sums(weights(elu)) * x.v).data);
+        .but_not("$phi$ = elu in place of elu + 1", (normalise_sums(weights(elu)) * x.v).data);
     Sequence features = s;
     features.q = mapped(x.q, elu_plus_one).data, features.k = mapped(x.k, elu_plus_one).data;
-    points.wrong_system("no denominator", run("linear", features).o, average.data);
+    points.wrong_system("linear attention without the denominator", run("linear", features).o, average.data);
     const int rows = s.shape.Dv; // of S; z lies below them
     const Vector state = run("linear_elu", s).state, z(state.begin() + rows * s.shape.Dk, state.end());
     const auto sum_of_keys = [&](int steps) {
@@ -142,21 +143,22 @@ struct IdentityMap {
 
 Claim denominator() {
   ClaimBuilder c("blog-denominator-unstable", "002 §2");
-  c.says("The denominator $z_t$ . $phi(q_t)$ can introduce numerical instabilities.");
+  c.says("The denominator $z_t$ . $phi(q_t)$ of linear attention can introduce numerical instabilities.");
   c.exactly("If $phi$ is the identity and queries are Gaussian, the denominator has the wrong sign for half of the "
             "queries; a read is Cauchy distributed and has no mean. If $phi$ = elu + $1 > 0$, a read is an average and "
             "never exceeds the largest value.");
-  c.because("The text says that it can, not that it must. With a positive feature map the division is harmless in "
-            "exact arithmetic. The usual remedies are therefore positive features, or a norm on the output in place of "
-            "the division.");
+  c.because("The text says that the division can be unstable, not that it must be. With a positive feature map the "
+            "division is harmless in exact arithmetic. The usual remedies are therefore positive features, or a "
+            "normalisation of the output in place of the division.");
   c.runs({"linear_elu", "linear"}), c.takes(sizes());
   return measure(c, [](Points &points, const Protocol &protocol, const Shape &shape) {
     const Sequence s = gaussian_steps(shape, protocol.seed);
     const double largest = max_abs(s.v), rounding = 4 * accumulated_terms(shape, 1) * epsilon_of(Real::f64) * largest;
     IdentityMap map(shape, protocol.seed);
-    points.obligation("elu + 1: no read exceeds the largest value",
+    points.obligation("$phi$ = elu + 1: no read exceeds the largest value",
                       at_most_point(max_abs(run("linear_elu", s).o), largest, rounding));
-    points.wrong_system("$phi$ the identity", at_most_point(map.largest_read(10000, protocol.seed), largest, rounding));
+    points.wrong_system("$phi$ is the identity",
+                        at_most_point(map.largest_read(10000, protocol.seed), largest, rounding));
     const auto share = [&](auto counts) {
       const auto draw = [&](size_t first, size_t count) {
         const Vector read = map.reads(protocol.seed, first, count);
@@ -170,11 +172,13 @@ Claim denominator() {
     const double wild = map.exceeds(largest);
     const Mean negative = share([](double, double below) { return below < 0; }),
                beyond = share([=](double above, double below) { return std::fabs(above / below) > largest; });
-    points.statement("identity: queries whose denominator has the wrong sign", negative, 0.5)
-        .but_not("as for elu + 1: none", 0);
-    points.statement("identity: reads beyond the largest value, a Cauchy tail", beyond, wild)
-        .but_not("a read is an average of values: none", 0)
-        .but_not("the tail of one side only", wild / 2);
+    points.statement("$phi$ is the identity: share of queries whose denominator is negative", negative, 0.5)
+        .but_not("none, as with elu + 1", 0);
+    points
+        .statement("$phi$ is the identity: share of reads beyond the largest value, against a Cauchy tail", beyond,
+                   wild)
+        .but_not("none, as if a read were an average of the values", 0)
+        .but_not("one of the two tails only", wild / 2);
   });
 }
 } // namespace

@@ -20,7 +20,7 @@ Claim ceiling() {
       "For random unit keys of width $d$ and $N(0, I)$ values the relative squared error is $(n-1)/d$, so it reaches a "
       "level $rho$ at $n = 1 + rho d$. For $n > d$ no state of $d$ columns has a smaller error than $1 - d/n$.");
   c.because("The scale $n ~ d$ is right: at $n = d + 1$ the noise equals the signal. Which $n$ is reliable depends on "
-            "the error that one accepts (at 10 % it is $d/10$), and the text names no criterion.");
+            "the error that one accepts (about $d/10$ pairs for an error of 10 %), and the text names no criterion.");
   c.holds_asymptotically(), c.runs({"linear", "gated_linear"}), c.draws({"capacity", "recall"});
   c.takes({integer_param("n", 32, 2, 256, "pairs stored"), integer_param("d", 32, 3, 512, "key width")});
   c.at({{{"n", 8}, {"d", 8}}, {}, {{"n", 64}, {"d", 16}}});
@@ -28,15 +28,18 @@ Claim ceiling() {
     const double exact = (n - 1.0) / d, crowded = double(n) / d, narrower = (n - 1.0) / (d - 1);
     const double wanted = wanted_sensitivity(protocol, exact, {crowded, narrower});
     const Mean error = mean_error({"linear", n, d, 1}, 0, n, protocol, wanted);
-    points.statement("error $n/d$: as large as the signal at $n = d$", error, crowded);
-    points.limit("linear attention: relative error $(n-1)/d$", error, exact).but_not("$d-1$ for $d$", narrower);
+    points.statement("relative error $n/d$: noise as large as the signal at $n = d$", error, crowded);
+    points.limit("linear attention: relative error $(n-1)/d$", error, exact).but_not("$(n-1)/(d-1)$", narrower);
     if (n > d) {
       const double least = least_error(n, d);
-      points.obligation("the best state of $d$ columns: $1 - d/n$", best_state(n, d, least, protocol.seed))
+      points
+          .obligation("relative error of the best state of $d$ columns: $1 - d/n$",
+                      best_state(n, d, least, protocol.seed))
           .but_not("$1 - (d-1)/n$", 1 - (d - 1.0) / n);
-      points.wrong_system("a state of $d-1$ columns", best_state(n, d - 1, least, protocol.seed));
+      points.wrong_system("the best state of $d-1$ columns", best_state(n, d - 1, least, protocol.seed));
     }
-    points.wrong_system("a gate of 0.8", mean_error({"gated_linear", n, d, 0.8}, 0, n, protocol, 0.04), exact);
+    points.wrong_system("linear attention with a gate of 0.8",
+                        mean_error({"gated_linear", n, d, 0.8}, 0, n, protocol, 0.04), exact);
   });
 }
 
@@ -129,13 +132,14 @@ Mean decoded(int n, int d, int dv, Seed seed, bool all) {
 
 Claim decoding() {
   ClaimBuilder c("blog-capacity-argmax", "002 §3, boxed; a stricter reading");
-  c.says("Reliable recall needs $n <~ d_k$ pairs. (Recall is read here as decoding among the stored values.)");
-  c.exactly(
-      "A decoder that chooses the stored value with the largest product with the read works up to about $n = d_k d_v / "
-      "(2 ln n)$. At $n = 8 d_k$, where the relative squared error is 8, it decodes nearly all items if the values are "
-      "wide. The probability that a single other value scores higher is a tail of Student's distribution.");
-  c.because("The text names no criterion for reliable. For the squared error the ceiling is $d_k$. For decoding it "
-            "grows with the width of the values, because the cross-talk is spread over $d_v$ channels.");
+  c.says("Reliable recall needs $n <~ d_k$ pairs. (Recall is read here as decoding: choosing the right one of the "
+         "stored values.)");
+  c.exactly("A decoder that chooses the stored value whose inner product with the read is largest works up to about $n "
+            "= d_k d_v / (2 ln n)$. At $n = 8 d_k$, where the relative squared error is 8, it decodes nearly all items "
+            "if the values are wide. The probability that a given wrong value has a larger product with the read than "
+            "the right value is a tail of Student's distribution.");
+  c.because("The text names no criterion for 'reliable'. For the squared error the ceiling is $d_k$. For decoding the "
+            "ceiling grows with the width of the values, because the cross-talk is spread over $d_v$ channels.");
   c.is_refuted(stricter("§3, boxed: $n <~ d_k$ for reliable recall.", "'reliable', without a criterion",
                         "The text compares cross-talk with the signal, as the squared error does."));
   c.runs({"linear"}), c.draws({"capacity", "recall"});
@@ -147,14 +151,15 @@ Claim decoding() {
       usage_error("decoding beyond the ceiling needs n > d, and wide values: d dv well above 2 n ln n");
     const auto right = [&](int width) { return decoded(n, d, width, protocol.seed, protocol.full()); };
     const Mean wide = right(dv);
-    points.statement("above the ceiling: share of items decoded, at most half", at_most_point(wide, 0.5));
-    points.obligation("wide values: share of items decoded, at least 0.9", at_least_point(wide, 0.9));
-    points.at(Params(p).set("dv", few)).wrong_system("narrow values", at_least_point(right(few), 0.9));
+    points.statement("share of items decoded at $n > d$, at most half", at_most_point(wide, 0.5));
+    points.obligation("share of items decoded if the values are wide, at least 0.9", at_least_point(wide, 0.9));
+    points.at(Params(p).set("dv", few)).wrong_system("values of width 4", at_least_point(right(few), 0.9));
     const Mistakes mistakes = pair_mistakes(2 * d, d, few, protocol); // few enough that mistakes can be counted
     points.at(Params(p).set("n", 2 * d).set("dv", few))
-        .obligation("probability that another value scores higher: Student's tail", mistakes.measured, mistakes.law)
-        .but_not("the value's own spread left out", mistakes.without_own)
-        .but_not("a normal tail", mistakes.as_if_normal);
+        .obligation("probability that a given wrong value has the larger product with the read, against Student's tail",
+                    mistakes.measured, mistakes.law)
+        .but_not("the spread of the two compared values left out", mistakes.without_own)
+        .but_not("a normal tail in place of Student's", mistakes.as_if_normal);
   });
 }
 } // namespace

@@ -77,10 +77,10 @@ void hold_to_recursion(const std::string &variant, const Items &x, const Recursi
 Claim delta_net_capacity() {
   ClaimBuilder c("blog-capacity-deltanet", "002 §4, Capacity is unchanged");
   c.says("DeltaNet ends up with the same capacity ceiling as linear attention: it still saturates around $n ~ d_k$.");
-  c.exactly(
-      "No state of $d$ columns holds $n > d$ arbitrary pairs (the error is at least $1 - d/n$). In one pass over "
-      "random unit keys at $beta = 1$ the errors follow a recursion of moments. The error of an old item tends to 2 "
-      "instead of $n/d$, the mean error of all items at $n = d$ is about 0.6, and the last item is read exactly.");
+  c.exactly("No state of $d$ columns holds $n > d$ arbitrary pairs (the error is at least $1 - d/n$). In one pass over "
+            "random unit keys at $beta = 1$ the errors of the items follow a recursion in the moments of the state. "
+            "The error of an old item tends to 2 (in linear attention it is about $n/d$), the mean error of all items "
+            "at $n = d$ is about 0.6, and the last item is read exactly.");
   c.because(
       "The ceiling is the same, but the failure differs: in linear attention all reads drown in noise; in DeltaNet old "
       "items are overwritten, while the last $d/2$ items are read better than any item in linear attention.");
@@ -92,18 +92,18 @@ Claim delta_net_capacity() {
     const double d = x.d;
     hold_to_recursion(
         "delta_net", x, {d, 1},
-        {{"the term in the state's squared norm dropped", {d, 1, 1, false}}, {"$d-1$ for $d$", {d - 1, 1}}},
-        "relative error of these items, by the recursion", protocol, points);
+        {{"the recursion without its term in $|S|_F^2$", {d, 1, 1, false}}, {"$d-1$ in place of $d$", {d - 1, 1}}},
+        "relative error of the items [from, to), against the recursion", protocol, points);
     points.wrong_system("linear attention", error_of("linear", x, protocol, 0.04),
                         Recursion{d, 1}.mean(x.from, x.to, x.n));
     if (x.n <= x.d || x.from > 0) return;
     // The ceiling itself: no state of d columns reads n > d pairs with a mean error below 1 - d/n.
     const double least = least_error(x.n, x.d);
     const Mean all = mean_error({"delta_net", x.n, x.d}, 0, x.n, protocol, wanted_sensitivity(protocol));
-    points.statement("all items: at least $1 - d/n$", at_least_point(all, least));
+    points.statement("relative error of all items, at least $1 - d/n$", at_least_point(all, least));
     const Dense K(x.n, 2 * x.d, stored_keys(x.n, 2 * x.d, protocol.seed, 0, 1)), reads = K * pseudo_inverse(K);
     const double wider = std::pow(frobenius_norm(reads - Dense::identity(x.n)), 2) / x.n;
-    points.wrong_system("the best state of twice as many columns", at_least_point(wider, least, 1e-9));
+    points.wrong_system("the best state of $2 d$ columns", at_least_point(wider, least, 1e-9));
   });
 }
 
@@ -111,9 +111,9 @@ Claim gated_capacity() {
   ClaimBuilder c("blog-capacity-gated", "002 §5");
   c.says("Gated DeltaNet has the same capacity limits, $n ~ d_k$: gating does not raise the ceiling, but it lets the "
          "$d_k$ slots be recycled, at best for about $d_k$ useful pairs at a time.");
-  c.exactly("The errors follow the recursion of DeltaNet with a factor $alpha^2$ on second moments and $alpha$ on the "
-            "first. At $n = 4 d$ recent items are read better than in DeltaNet; at $n = d$, with a strong gate, all "
-            "items are read worse.");
+  c.exactly("The errors follow the recursion of DeltaNet (blog_capacity_deltanet), with a factor $alpha^2$ on the "
+            "second moments and $alpha$ on the first moment. At $n = 4 d$ recent items are read better than in "
+            "DeltaNet; at $n = d$, with a strong gate, all items are read worse.");
   c.because("The gate frees the space of stale items for recent ones. If no item is stale, nothing is gained.");
   c.runs({"gated_delta_net", "delta_net"}), c.draws({"capacity", "recall"});
   c.takes({integer_param("n", 32, 3, 256, "pairs stored"), integer_param("d", 8, 3, 128, "key width"),
@@ -128,12 +128,13 @@ Claim gated_capacity() {
     };
     const auto plain = [](const Items &x) { return Recursion{double(x.d), 1}.mean(x.from, x.to, x.n); };
     points.at(recent.params());
-    points.statement("recent items at $n = 4 d$: the error is at most that of DeltaNet",
+    points.statement("relative error of the last items at $n = 4 d$, at most as in DeltaNet",
                      at_most_point(gated(recent), plain(recent)));
     points.at(few.params())
-        .statement("all items at $n = d$: the error is at least that of DeltaNet",
+        .statement("relative error of all items at $n = d$, at least as in DeltaNet",
                    at_least_point(gated(few), plain(few)));
-    points.at(strong.params()).wrong_system("a gate of 0.5", at_most_point(gated(strong), plain(recent)));
+    points.at(strong.params())
+        .wrong_system("a gate of 0.5 in place of 0.95", at_most_point(gated(strong), plain(recent)));
     points.at(later.params());
     points.wrong_system("the later half of the items in DeltaNet",
                         at_least_point(error_of("delta_net", later, protocol, 0.04), plain(few)));
@@ -141,10 +142,11 @@ Claim gated_capacity() {
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Items x = items_of(p);
     const double d = x.d, a = x.alpha;
-    hold_to_recursion(
-        "gated_delta_net", x, {d, a * a, a},
-        {{"$alpha$ for $alpha^2$", {d, a, a}}, {"no gate", {d, 1, 1}}, {"$d-1$ for $d$", {d - 1, a * a, a}}},
-        "relative error of these items, by the recursion with $alpha^2$", protocol, points);
+    hold_to_recursion("gated_delta_net", x, {d, a * a, a},
+                      {{"$alpha$ in place of $alpha^2$", {d, a, a}},
+                       {"the recursion without the gate", {d, 1, 1}},
+                       {"$d-1$ in place of $d$", {d - 1, a * a, a}}},
+                      "relative error of the items [from, to), against the recursion with $alpha^2$", protocol, points);
   });
 }
 } // namespace

@@ -11,8 +11,8 @@ Claim never() {
   ClaimBuilder c("blog-never-forgets", "002 §4-5");
   c.says("Anything in $S$ orthogonal to $k_t$ is preserved exactly: a stale write at $k_old$ stays in $S$ at full "
          "magnitude for ever unless something is written near $k_old$ again, and every orthogonal direction persists.");
-  c.exactly("Exact while every later key is orthogonal to $k_old$. A write at a key of cosine $c$ with $k_old$ leaves "
-            "$1 - beta c^2$ of the old value.");
+  c.exactly("This is exact while every later key is orthogonal to $k_old$. A write at a unit key of cosine $c$ with "
+            "$k_old$ leaves $1 - beta c^2$ of the old value.");
   c.because("The authors themselves exclude later writes near $k_old$. The claim blog_forgets_random_keys measures how "
             "much is lost among random keys.");
   c.runs({"delta_net", "gated_delta_net"});
@@ -35,17 +35,17 @@ Claim never() {
     };
     // Each write adds a few rounding units, and the state stays as large as the values written.
     points.rounding(8.0 * m * d * (spectral_norm(x.S) + 4 * std::sqrt(double(dv))));
-    points.statement("after writes at orthogonal keys: all of it", read("delta_net", 0, 1), old);
+    points.statement("the old value after writes at orthogonal keys: unchanged", read("delta_net", 0, 1), old);
     points.wrong_system("a gate of 0.999", read("gated_delta_net", 0, 0.999), old);
-    points.wrong_system("later keys at cosine 0.1", read("delta_net", 0.1, 1), old);
+    points.wrong_system("later keys of cosine 0.1 with the old key", read("delta_net", 0.1, 1), old);
     // One write of 0 at x.key, to a state that holds only the old pair: otherwise S k_new has an effect too
     // (blog_kold_readout).
     const Dense nearby = after("delta_net", outer(old, x.other), {{x.key, Vector(dv, 0.0), beta, 1}});
     const Vector near = times(nearby, x.other), law = scaled(1 - beta * (cosine * cosine), old);
-    auto kept = points.obligation("a write at a similar key keeps $1 - beta cos^2$", near, law);
+    auto kept = points.obligation("the old value after a write at a similar key: $1 - beta cos^2$ of it", near, law);
     if (cosine == 0) return;
     kept.but_not("$1 - beta |cos|$", scaled(1 - beta * std::fabs(cosine), old))
-        .but_not("kept whole by a write at a similar key", scaled(1, old));
+        .but_not("the old value unchanged by a write at a similar key", scaled(1, old));
   });
 }
 
@@ -84,10 +84,10 @@ double square_cosine(int d, double most) {
 
 Claim random_keys() {
   ClaimBuilder c("blog-forgets-random-keys", "002 §4-5, a stricter reading");
-  c.says("A stale write survives random later keys, none of which is near the key of that write.");
-  c.exactly(
-      "After writes at $m$ keys drawn uniformly from the sphere, $(1 - beta/d)^m$ of an old value remains on average: "
-      "a time constant of $d / beta$ writes. More than $d - 1$ later keys cannot all be orthogonal to the old one.");
+  c.says("A stale write survives later writes at random keys, none of which is near its own key.");
+  c.exactly("After writes at $m$ keys drawn uniformly from the sphere, $(1 - beta/d)^m$ of an old value remains on "
+            "average: a time constant of $d / beta$ writes. More than $d - 1$ linearly independent keys cannot all be "
+            "orthogonal to the old key.");
   c.because("The text speaks of directions that later keys do not touch, and for those it is right. Random keys touch "
             "every direction a little, so DeltaNet forgets them exponentially, without a gate.");
   c.is_refuted(stricter(
@@ -101,10 +101,10 @@ Claim random_keys() {
     for (double most : {0.5, 0.3}) { // keys that are all nearly orthogonal to the needle erase it too
       const int d = 16, m = 8;
       points.at(labels({{"d", num(d)}, {"m", num(m)}, {"beta", num(1)}, {"largest |cos|", num(most)}}))
-          .obligation("keys drawn with $|cos|$ limited", kept_among_far_keys(m, d, 1, most, protocol),
-                      std::pow(1 - square_cosine(d, most), m))
-          .but_not("the limit ignored", std::pow(1 - 1.0 / d, m))
-          .but_not("as if uniform in $[-c, c]$", std::pow(1 - most * most / 3, m));
+          .obligation("mean share of the old value left by keys whose $|cos|$ with the old key is limited",
+                      kept_among_far_keys(m, d, 1, most, protocol), std::pow(1 - square_cosine(d, most), m))
+          .but_not("$(1 - 1/d)^m$, the limit ignored", std::pow(1 - 1.0 / d, m))
+          .but_not("as if the cosine were uniform up to its limit", std::pow(1 - most * most / 3, m));
     }
   });
   return measure(c, [](Points &points, const Protocol &protocol, int d, int m, double beta) {
@@ -112,11 +112,11 @@ Claim random_keys() {
                  fewer = std::pow(1 - beta / d, m - 1), faster = std::pow(1 - 2 * beta / d, m);
     const double wanted = wanted_sensitivity(protocol, law, {other_width, fewer, faster});
     const Mean left = mean_kept("delta_net", m, d, beta, 1, protocol, wanted);
-    points.statement("a stale write survives whole", left, 1);
-    points.obligation("mean retention $(1 - beta/d)^m$", left, law)
-        .but_not("$d-1$ for $d$", other_width)
-        .but_not("$m-1$ for $m$", fewer)
-        .but_not("$2 beta/d$", faster);
+    points.statement("mean share of the old value that is left: all of it", left, 1);
+    points.obligation("mean share of the old value that is left: $(1 - beta/d)^m$", left, law)
+        .but_not("$d-1$ in place of $d$", other_width)
+        .but_not("$m-1$ in place of $m$", fewer)
+        .but_not("$2 beta/d$ in place of $beta/d$", faster);
     points.wrong_system("linear attention", mean_kept("linear", m, d, 1, 1, protocol, 1), law);
   });
 }

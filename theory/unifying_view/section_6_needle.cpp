@@ -7,14 +7,14 @@ namespace recollect::theory {
 namespace {
 Claim retention() {
   ClaimBuilder c("blog-needle-retention", "002 §6 (not in its table)");
-  c.says("After $m$ later writes less is left of a needle. DeltaNet erases it at keys that resemble its key, Mamba2 "
-         "decays it together with the haystack, and Gated DeltaNet does both.");
-  c.exactly("After $m$ random unit keys, at $beta = 1$, the mean share that is left is $(1 - 1/d)^m$ in DeltaNet, "
-            "$alpha^m$ under a gate and their product in Gated DeltaNet. After $r$ orthonormal keys, repeated any "
-            "number of times, DeltaNet keeps $1 - r/d$.");
-  c.because("The text explains its table of trained models by these three mechanisms, which need no training. A "
-            "haystack of few repeated keys, as in the passkey task, does not reduce the needle of DeltaNet further, "
-            "while a gate reduces it with $m$.");
+  c.says("After $m$ later writes less of a needle (a pair written earlier) is left. DeltaNet erases it at keys that "
+         "resemble its key, Mamba2 decays it together with the haystack, and Gated DeltaNet does both.");
+  c.exactly("After $m$ random unit keys, at $beta = 1$, the mean share of the needle that is left is $(1 - 1/d)^m$ in "
+            "DeltaNet, $alpha^m$ in Mamba2 and the product of both in Gated DeltaNet. After $r$ orthonormal keys, "
+            "repeated any number of times, DeltaNet keeps $1 - r/d$.");
+  c.because("The text explains its table of trained models by these three mechanisms, which can be measured without "
+            "training. In DeltaNet a haystack that repeats a few keys, as in the passkey task, erases nothing more "
+            "after each key was written once. A gate reduces the needle at every write.");
   c.runs({"delta_net", "gated_delta_net", "mamba2", "linear"}), c.draws({"needle"});
   c.takes({integer_param("d", 16, 4, 256, "key width"), integer_param("m", 16, 2, 500, "later writes"),
            integer_param("r", 4, 1, 256, "distinct keys of the repeated haystack"),
@@ -28,14 +28,16 @@ Claim retention() {
     const auto mean = [&](const std::string &variant, double law, const Vector &rivals) {
       return mean_kept(variant, m, d, 1, alpha, protocol, wanted_sensitivity(protocol, law, rivals));
     };
-    points.statement("DeltaNet: $(1 - 1/d)^m$", mean("delta_net", delta, {other_width, fewer}), delta)
-        .but_not("$d-1$ for $d$", other_width)
-        .but_not("$m-1$ for $m$", fewer);
+    points
+        .statement("mean share of the needle left in DeltaNet: $(1 - 1/d)^m$",
+                   mean("delta_net", delta, {other_width, fewer}), delta)
+        .but_not("$d-1$ in place of $d$", other_width)
+        .but_not("$m-1$ in place of $m$", fewer);
     const Mean both = mean("gated_delta_net", gate * delta, {gate, delta, late * delta});
-    points.statement("Gated DeltaNet: the product", both, gate * delta)
-        .but_not("the gate alone", gate)
-        .but_not("the erasure alone", delta)
-        .but_not("$alpha^(m-1)$", late * delta);
+    points.statement("mean share of the needle left in Gated DeltaNet: $alpha^m (1 - 1/d)^m$", both, gate * delta)
+        .but_not("the gate alone: $alpha^m$", gate)
+        .but_not("the erasure alone: $(1 - 1/d)^m$", delta)
+        .but_not("$alpha^(m-1)$ in place of $alpha^m$", late * delta);
     // These laws need no random keys: the gate does not depend on keys, and repeated keys erase their directions
     // completely.
     Vector keys = repeated(make_keys({"orthonormal", r, d}, 1, protocol.seed), m / r + 1);
@@ -43,10 +45,12 @@ Claim retention() {
     const auto left = [&](const std::string &variant) { return kept(variant, keys, m, d, 1, alpha)[0]; };
     const double cleared = 1 - double(r) / d;
     points.rounding(16.0 * m * d);
-    points.statement("Mamba2: $alpha^m$, whatever the keys", left("mamba2"), gate).but_not("$alpha^(m-1)$", late);
-    points.statement("DeltaNet among r repeated keys: $1 - r/d$", left("delta_net"), cleared)
-        .but_not("each repeat erases again", delta)
-        .but_not("$r-1$ for $r$", 1 - (r - 1.0) / d);
+    points.statement("share of the needle left in Mamba2: $alpha^m$, whatever the keys", left("mamba2"), gate)
+        .but_not("$alpha^(m-1)$ in place of $alpha^m$", late);
+    points
+        .statement("share of the needle left in DeltaNet after r repeated keys: $1 - r/d$", left("delta_net"), cleared)
+        .but_not("$(1 - 1/d)^m$, as if each repeat erased again", delta)
+        .but_not("$r-1$ in place of $r$", 1 - (r - 1.0) / d);
     points.wrong_system("linear attention", left("linear"), cleared);
   });
 }
