@@ -190,7 +190,8 @@ for (const name of ["d", "n", "dv", "tau"]) {
             self.assertGreater(shown["grid"], 6)
             self.assertEqual((shown["saved"], shown["broken"], shown["unresolved"]), (5, 0, False))
             head, *rows = list(csv.reader(shown["table"].splitlines()))
-            self.assertEqual(head, [name, "printed", "exact", "exponent -(d-1)/2", "N for N - 1", "values of one norm"])
+            rivals = ["exponent -(d-1)/2 in place of -d/2", "N in place of N - 1", "values that all have the same norm"]
+            self.assertEqual(head, [name, "printed", "exact", *rivals])
             for row in (rows[0], rows[-1]):
                 at = dict(d=16, n=17, dv=12) | {name: float(row[0])}
                 rate = 2 * (at.get("tau", at["d"] ** 0.5) - 1) / at.get("tau", at["d"] ** 0.5) ** 2
@@ -207,7 +208,8 @@ for (const name of ["d", "n", "dv", "tau"]) {
         wanted = []
         for claim in claims:
             printed, exact = claim["points"][:2]
-            self.assertEqual((printed["label"], exact["label"]), ("mean over the probe, as printed", "mean over the probe"))
+            of_means = "SNR^-1, mean over probes, against the "
+            self.assertEqual((printed["label"], exact["label"]), (of_means + "printed form", of_means + "exact form"))
             at = {k: v for k, v in printed["params"].items() if k in ("d", "n", "dv", "tau")}
             self.assertEqual(at, {k: v for k, v in exact["params"].items() if k in at})
             wrong = {p["name"]: p["predicted"] for p in claim["rivals"] if p["kind"] == "law" and {"d", "n"} <= set(p["params"])}
@@ -228,7 +230,7 @@ for (const [kernel, at] of %s) {
             self.assertEqual(len(numbers), 3, said)
             self.assertLess(abs(numbers[0] / printed - 1), 6e-4, (kernel, said))  # four digits
             self.assertLess(abs(numbers[1] / exact - 1), 6e-4, (kernel, said))
-            self.assertEqual({name for name, _ in rivals}, set(wrong) - {"slope 0.2 below 0"})
+            self.assertEqual({name for name, _ in rivals}, set(wrong) - {"leaky ReLU of slope 0.2"})
             for name, value in rivals:
                 self.assertLess(abs(value / wrong[name] - 1), 1e-9, (kernel, name))
 

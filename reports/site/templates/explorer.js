@@ -9,19 +9,19 @@ const of_values = dv => dv / (dv - 2);
 const solu = (d, tau, first, second) => mean(d, tau) * (first * (1 + 2 * rate(tau)) / (d - 2) + second / (tau * tau));
 const laws = {
   linear: { printed: v => v.n / (v.n - 1) / v.d, exact: v => of_values(v.dv) / (v.d - 2), text: ["N / d", "(N−1) dv/(dv−2) / (d−2)"],
-    rivals: { "d for d - 2": v => of_values(v.dv) / v.d, "d - 1 for d - 2": v => of_values(v.dv) / (v.d - 1) } },
+    rivals: { "d in place of d - 2": v => of_values(v.dv) / v.d, "d - 1 in place of d - 2": v => of_values(v.dv) / (v.d - 1) } },
   relu: { printed: v => 0.5 * v.n / (v.n - 1) / v.d, exact: v => 0.5 * of_values(v.dv) / (v.d - 2), text: ["N / (2d)", "(N−1) dv/(dv−2) / (2(d−2))"],
-    rivals: { "d for d - 2": v => 0.5 * of_values(v.dv) / v.d, "d - 1 for d - 2": v => 0.5 * of_values(v.dv) / (v.d - 1) } },
+    rivals: { "d in place of d - 2": v => 0.5 * of_values(v.dv) / v.d, "d - 1 in place of d - 2": v => 0.5 * of_values(v.dv) / (v.d - 1) } },
   exp: { tempered: true, printed: v => v.n / (v.n - 1) * Math.exp(-rate(v.tau) * v.d), exact: v => of_values(v.dv) * mean(v.d, v.tau),
     text: ["N exp(−a d)", "(N−1) dv/(dv−2) (1+2a)^(−d/2)"],
-    rivals: { "exponent -(d-1)/2": v => of_values(v.dv) * mean(v.d - 1, v.tau) } },
+    rivals: { "exponent -(d-1)/2 in place of -d/2": v => of_values(v.dv) * mean(v.d - 1, v.tau) } },
   solu: { tempered: true, printed: v => v.n / (v.n - 1) * (1 + 4 * v.d / (v.tau * v.tau)) / v.d * Math.exp(-rate(v.tau) * v.d),
     exact: v => of_values(v.dv) * solu(v.d, v.tau, 1, 4), text: ["N (1 + 4d/τ²)/d exp(−a d)", "(N−1) dv/(dv−2) (1+2a)^(−d/2) ((1+2a)/(d−2) + 4/τ²)"],
-    rivals: { "exponent -(d-1)/2": v => of_values(v.dv) * solu(v.d, v.tau, 1, 4) * Math.sqrt(1 + 2 * rate(v.tau)),
-      "1/|k_i|^2 dropped": v => of_values(v.dv) * solu(v.d, v.tau, 0, 4), "2/tau^2 for 4/tau^2": v => of_values(v.dv) * solu(v.d, v.tau, 1, 2) } },
+    rivals: { "exponent -(d-1)/2 in place of -d/2": v => of_values(v.dv) * solu(v.d, v.tau, 1, 4) * Math.sqrt(1 + 2 * rate(v.tau)),
+      "the term 1/|k_i|^2 left out": v => of_values(v.dv) * solu(v.d, v.tau, 0, 4), "2/tau^2 in place of 4/tau^2": v => of_values(v.dv) * solu(v.d, v.tau, 1, 2) } },
 };
-for (const law of Object.values(laws)) law.rivals["N for N - 1"] = v => v.n / (v.n - 1) * law.exact(v);
-for (const name of ["linear", "relu", "exp"]) laws[name].rivals["values of one norm"] = v => laws[name].exact(v) / of_values(v.dv);
+for (const law of Object.values(laws)) law.rivals["N in place of N - 1"] = v => v.n / (v.n - 1) * law.exact(v);
+for (const name of ["linear", "relu", "exp"]) laws[name].rivals["values that all have the same norm"] = v => laws[name].exact(v) / of_values(v.dv);
 const axes = { d: [3, 256, "key width d"], n: [2, 1024, "stored pairs n"], dv: [3, 256, "value width dv"], tau: [1.1, 32, "temperature τ"] };
 const points = JSON.parse(document.getElementById("points").textContent);
 const form = document.getElementById("explorer"), plot = document.getElementById("plot"), reading = document.getElementById("reading");

@@ -13,7 +13,7 @@ BOOST_AUTO_TEST_CASE(a_claim_is_measured_beside_its_rivals) {
   const Outcome o = run_program("explain snr-linear --seed 4");
   BOOST_TEST(o.status == 0, o.err);
   for (const char *part :
-       {"holds_asymptotically, as expected", "shown by", "rivals, the nearest first", "d - 1 for d - 2",
+       {"holds_asymptotically, as expected", "shown by", "rivals, the nearest first", "d - 1 in place of d - 2",
         "recollect verify snr_linear --seed 4 --points", "@misc{recollect_snr_linear", "linear, relu_kernel"})
     BOOST_TEST(says(o, part), part);
   const Outcome said = run_program("explain snr_linear --no-measure");

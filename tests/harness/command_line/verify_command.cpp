@@ -49,8 +49,9 @@ BOOST_AUTO_TEST_CASE(a_range_of_points_is_a_table_against_the_law) {
   const Outcome o = run_program("verify snr_linear --point n=4:16:*2,d=16");
   BOOST_TEST(o.status == 0, o.err);
   BOOST_TEST(last_line(o.out) == "3 passed, 0 failed");
-  for (const char *part : {"snr_linear, obligation: mean over the probe\n  n   measured  predicted", "\n  4   ",
-                           "\n  8   ", "\n  16  ", "detected with 95% power; the smallest here is "})
+  for (const char *part :
+       {"snr_linear, obligation: SNR^-1, mean over probes, against the exact form\n  n   measured  predicted",
+        "\n  4   ", "\n  8   ", "\n  16  ", "detected with 95% power; the smallest here is "})
     BOOST_TEST(o.out.find(part) != std::string::npos, part << " in\n" << o.out);
   const Outcome all = run_program("verify snr_linear --point n=4:8:+4,d=16:17");
   BOOST_TEST(last_line(all.out) == "4 passed, 0 failed");
@@ -69,7 +70,7 @@ BOOST_AUTO_TEST_CASE(a_large_point_takes_seconds_and_notices_as_small_an_error) 
     BOOST_TEST(o.status == 0, o.err);
     const auto claim = nlohmann::json::parse(read_file(folder / "v.json")).at("claims").at(0);
     for (const auto &point : claim.at("points"))
-      if (point.at("label") == "mean over the probe" && point.at("role") == "obligation")
+      if (point.at("label") == "SNR^-1, mean over probes, against the exact form" && point.at("role") == "obligation")
         return double(point.at("tolerance")) / double(point.at("predicted"));
     return 1.0;
   };

@@ -47,9 +47,10 @@ Claim eq1_recurrent() {
     const Story story = draw(T, d, dv, seed);
     const Vector sums = sums_over_time(story, 0);
     points.rounding(sum_units(T, story.keys, story.values));
-    points.statement("$S_t$ at every t", states_over_time(story, 0), sums)
-        .but_not("last write dropped", sums_over_time(story, 1));
-    points.wrong_system("every value stored at the key before its own", states_over_time(story, 1), sums);
+    points
+        .statement("$S_t$ at every t, against the sum of the first t outer products", states_over_time(story, 0), sums)
+        .but_not("the last write left out", sums_over_time(story, 1));
+    points.wrong_system("every value stored at the key of the step before", states_over_time(story, 1), sums);
   });
 }
 
@@ -63,9 +64,9 @@ Vector split(const Story &story, double own, double noise) {
 
 Claim eq4_split() {
   ClaimBuilder c("eq4-split", "000 Eq 4, 53; 002 §3");
-  c.says("Reading the sum of outer products with a stored key gives the value times $|k_i|^2$ plus the cross-talk "
-         "$sum_{j != i} v_j$ ($k_j.k_i$).");
-  c.exactly("An identity, at every $i$.");
+  c.says("Reading the sum of outer products with a stored key $k_i$ gives its value $v_i$ times $|k_i|^2$, plus the "
+         "cross-talk $sum_{j != i} v_j$ ($k_j.k_i$).");
+  c.exactly("An identity for every stored key $k_i$.");
   c.runs({"linear", "delta_net"}), c.takes(sizes);
   return measure(c, [](Points &points, Seed seed, int T, int d, int dv) {
     const Story story = draw(T, d, dv, seed);
@@ -73,13 +74,15 @@ Claim eq4_split() {
       return reads_after(layer, x.keys, x.values, x.keys).data;
     };
     points.rounding(sum_units(T * d, story.keys, story.values));
-    points.statement("$S k_i$ at every i", reads("linear", story), split(story, 1, 1))
-        .but_not("sign of the noise term", split(story, 1, -1))
-        .but_not("own term counted in the noise too", split(story, 2, 1))
+    points
+        .statement("$S k_i$ at every i, against the value plus the cross-talk", reads("linear", story),
+                   split(story, 1, 1))
+        .but_not("the cross-talk subtracted", split(story, 1, -1))
+        .but_not("the own term counted twice", split(story, 2, 1))
         .but_not("no cross-talk", split(story, 1, 0));
     Story unit = story;
     normalise_rows(unit.keys.data, unit.keys.columns);
-    points.wrong_system("the delta rule's memory", reads("delta_net", unit), split(story, 1, 1));
+    points.wrong_system("the memory of the delta rule", reads("delta_net", unit), split(story, 1, 1));
     Dense noise = unit.keys * transpose(unit.keys); // the cross-talk's weights
     for (int i = 0; i < noise.rows; ++i) noise(i, i) = 0;
     points.obligation("unit keys: the read is the value plus the cross-talk", reads("linear", unit),

@@ -28,12 +28,12 @@ struct Passes {
 
 Claim orthonormal_exact() {
   ClaimBuilder c("orthonormal-exact", "000 after Eq 4");
-  c.says("Accurate retrieval from the plain sum of outer products requires orthonormal keys: $k_i.k_i = 1$ and "
-         "$k_i.k_j = 0$.");
-  c.exactly("For the sum of Eq 1 orthonormal keys are necessary and sufficient if all values are to be read exactly, "
-            "because the reads are the Gram matrix of the keys times the values.");
-  c.because("This is a property of the sum, not of all linear memories: least squares, and the delta rule over many "
-            "passes, retrieve exactly for all linearly independent keys.");
+  c.says("Accurate retrieval from the plain sum of outer products requires orthonormal keys: $k_i.k_i = 1$, and "
+         "$k_i.k_j = 0$ for $i != j$.");
+  c.exactly("For the sum of Eq 1, orthonormal keys are necessary and sufficient to read all values exactly, because "
+            "the reads are the Gram matrix of the keys times the values.");
+  c.because("This is a property of the sum, not of all linear memories. Least squares retrieves all values exactly for "
+            "all linearly independent keys, and so does the delta rule after many passes.");
   c.runs({"linear", "rls", "delta_net"});
   c.takes({integer_param("n", 4, 2, 32, "pairs stored, at most d"), key_width_param(6, 2, 32)});
   return measure(c, [](Points &points, Seed seed, int n, int d) {
@@ -45,19 +45,19 @@ Claim orthonormal_exact() {
         values = normal_matrix(n, 3, seed, "orthonormal/values");
     const auto reads = [&](const Dense &keys) { return reads_after("linear", keys, values, keys); };
     points.rounding(sum_units(16 * (n + d), Dense(1, 1, {1}), values));
-    points.statement("orthonormal keys: reads", reads(orthonormal), values);
+    points.statement("reads at orthonormal keys, against the values", reads(orthonormal), values);
     points.wrong_system("orthogonal keys of norm 1.1", reads(1.1 * orthonormal), values);
-    points.wrong_system("independent unit keys", reads(independent), values);
-    points.obligation("independent unit keys: reads, by the Gram matrix", reads(independent),
-                      independent * transpose(independent) * values);
+    points.wrong_system("linearly independent unit keys", reads(independent), values);
+    points.obligation("reads at linearly independent unit keys, against the Gram matrix times the values",
+                      reads(independent), independent * transpose(independent) * values);
     // The statement is about the sum. The memories below need only linearly independent keys.
     const double smallest = singular_values(independent).back(), ridge = 1e-6,
                  size = frobenius_norm(values) / (smallest * smallest);
     const double by_ridge = 2 * ridge * size; // |reads - values| <= ridge |(Gram + ridge)^-1| |values|, and rounding
     points.rounding(by_ridge / epsilon_of(Real::f64));
-    points.obligation("independent keys, least squares: reads",
+    points.obligation("reads of least squares at linearly independent keys, against the values",
                       reads_after("rls", independent, values, independent, {{"ridge", number(ridge)}}), values);
-    points.wrong_system("the plain sum in its place", reads(independent), values);
+    points.wrong_system("the plain sum in place of least squares", reads(independent), values);
     const Passes passes(independent, values);
     const double by_passes = 2 * frobenius_norm(passes.left) * frobenius_norm(values) * std::sqrt(n) +
                              8 * passes.count * n * (d + 4) * epsilon_of(Real::f64) * size;
@@ -65,9 +65,9 @@ Claim orthonormal_exact() {
       return reads_after("delta_net", keys, targets, independent);
     };
     points.rounding(by_passes / epsilon_of(Real::f64));
-    points.wrong_system("the delta rule in one pass", delta_rule(independent, values), values);
-    points.obligation("independent keys, 1000 passes of the delta rule", delta_rule(passes.keys, passes.values),
-                      values);
+    points.wrong_system("the delta rule after one pass", delta_rule(independent, values), values);
+    points.obligation("reads of the delta rule after 1000 passes over linearly independent keys, against the values",
+                      delta_rule(passes.keys, passes.values), values);
   });
 }
 
@@ -98,7 +98,7 @@ Claim crosstalk_floor() {
   c.says("The space of the keys has only $d_k$ orthogonal directions. With many more stored pairs than $d_k$ the "
          "cross-talk is therefore not zero.");
   c.exactly("For unit keys the mean over $i$ of $sum_{j != i} (k_j.k_i)^2$ is at least $(n-d)/d$ for every $n > d$. "
-            "Tight frames reach this bound; random keys have $(n-1)/d$.");
+            "Tight frames reach this bound. For random keys the average is $(n-1)/d$.");
   c.because("The text says $n >> d$, but $n > d$ suffices. At $n = 2 d$, well-chosen keys have about half the "
             "cross-talk of random keys.");
   c.runs({"linear"});
@@ -120,12 +120,13 @@ Claim crosstalk_floor() {
           return means;
         });
     const Dense frame = harmonic_frame(n, d);
-    points.rounding(units).statement("random unit keys: least cross-talk of all sets", at_least(least, floor));
-    points.obligation("random unit keys: mean cross-talk", random, mean)
-        .but_not("the floor for the mean of random keys", floor);
-    points.obligation("tight frame of unit keys: cross-talk", crosstalk(frame), floor)
-        .but_not("floor $(n-1)/d$", at_least(crosstalk(frame), mean));
-    points.wrong_system("tight frame of norm 0.9, off the premise", at_least(crosstalk(0.9 * frame), floor));
+    points.rounding(units).statement("smallest cross-talk of any set of random unit keys, at least $(n-d)/d$",
+                                     at_least(least, floor));
+    points.obligation("mean cross-talk of random unit keys: $(n-1)/d$", random, mean)
+        .but_not("$(n-d)/d$ in place of $(n-1)/d$", floor);
+    points.obligation("cross-talk of a tight frame of unit keys: $(n-d)/d$", crosstalk(frame), floor)
+        .but_not("at least $(n-1)/d$", at_least(crosstalk(frame), mean));
+    points.wrong_system("a tight frame of keys of norm 0.9", at_least(crosstalk(0.9 * frame), floor));
   });
 }
 } // namespace

@@ -20,8 +20,8 @@ Output one_step_each(const Layer &layer, const Dense &start, const Dense &inputs
 
 Claim fixed_point() {
   ClaimBuilder c("deltanet-fixed-point", "000 §2.2.2, Eq 44-47");
-  c.says("Let $k = Wk x$ and $v = Wv x$ with an invertible $Wk$. Once DeltaNet's memory is at $S*$, it is no longer "
-         "updated: no new information is written, and the read depends on the fixed $S*$ alone.");
+  c.says("Let $k = Wk x$ and $v = Wv x$ with an invertible $Wk$. Once DeltaNet's memory is at $S* = Wv Wk^-1$, it is "
+         "no longer updated: no new information is written, and the read depends on the fixed $S*$ alone.");
   c.exactly(
       "Since $v = S* k$ for every $x$, the error at $S*$ is zero and $S*$ stays unchanged, whatever the step size.");
   c.runs({"delta_net"});
@@ -40,13 +40,14 @@ Claim fixed_point() {
                     spectral_norm(inverse(layer.Wk)));
     const auto after = [&](const Layer &of, const Dense &start) { return one_step_each(of, start, inputs, beta); };
     const auto each = [](const Dense &state) { return repeated(state.data, n); };
-    points.statement("S after a step from $S*$ on each of 100 inputs", after(layer, optimum).state, each(optimum));
-    points.wrong_system("from $1.01 S*$", after(layer, 1.01 * optimum).state, each(1.01 * optimum));
-    points.wrong_system("low-rank projections: from the $S*$ of Eq 46", after(narrow, best).state, each(best));
+    points.statement("S after one step from $S*$, for each of 100 inputs, against $S*$", after(layer, optimum).state,
+                     each(optimum));
+    points.wrong_system("one step from $1.01 S*$", after(layer, 1.01 * optimum).state, each(1.01 * optimum));
+    points.wrong_system("low-rank projections: one step from the $S*$ of Eq 46", after(narrow, best).state, each(best));
     Dense reads(n, D); // the inputs whose keys were the queries
     for (int i = 0; i < n; ++i) std::copy_n(&inputs.data[size_t((i + n - 1) % n) * D], D, &reads.data[size_t(i) * D]);
-    points.obligation("reads at the key of another input $x$, against the value $Wv x$ of that input",
-                      after(layer, optimum).o, (reads * transpose(layer.Wv)).data);
+    points.obligation("reads at the key $Wk x$ of another input $x$, against its value $Wv x$", after(layer, optimum).o,
+                      (reads * transpose(layer.Wv)).data);
   });
 }
 
@@ -84,15 +85,16 @@ Claim converges() {
     points
         .statement("mean of $|S_T - S*|^2$ against $(1 - beta (2 - beta)/d)^T |S*|^2$", error(law, T, wanted),
                    law.square_after(T, start))
-        .but_not("$d - 1$ for $d$", with_factor(1 - beta * (2 - beta) / (d - 1), T))
-        .but_not("no $beta^2$", with_factor(1 - 2 * beta / d, T))
-        .but_not("$T - 1$", with_factor(law.factor(), T - 1));
+        .but_not("$d - 1$ in place of $d$", with_factor(1 - beta * (2 - beta) / (d - 1), T))
+        .but_not("$1 - 2 beta/d$, without the term in $beta^2$", with_factor(1 - 2 * beta / d, T))
+        .but_not("$T - 1$ in place of $T$", with_factor(law.factor(), T - 1));
     points.wrong_system("Gaussian keys, one step", error(gaussian, 1, rough), law.square_after(1, start));
     const Vector kept =
         squared_errors(run_paths(draw_paths(reflection, T, target, {protocol.seed, "reflections", 0, 50})), target);
     points.rounding(8.0 * T * (d + dv) * start);
     points.obligation("$beta = 2$: $|S_T - S*|^2$ of every run against $|S*|^2$", kept, Vector(kept.size(), start));
-    points.obligation("$beta = 2.5$, 4 steps: mean of $|S - S*|^2$ against the law, which grows",
+    points.obligation("$beta = 2.5$: mean of $|S_4 - S*|^2$ against $(1 - beta (2 - beta)/d)^4 |S*|^2$, which is "
+                      "larger than $|S*|^2$",
                       error(overshoot, 4, wanted), overshoot.square_after(4, start));
   });
 }
@@ -101,10 +103,11 @@ Claim bigram() {
   ClaimBuilder c("bigram-degeneration", "000 §2.2.2");
   c.says("If $S*$ is viewed as part of the weights, single-head DeltaNet degenerates into a bi-gram model: the output "
          "depends on the current input alone.");
-  c.exactly("Under the conditions of deltanet_converges_unit and with step size 1, the reads of two different "
-            "histories at the same query differ in mean square by $2 ((1-1/d)^t - (1-1/d)^(2t)) |S*|^2 / d$.");
-  c.because("The word 'degenerates' is right in the limit. The memory forgets its history at the rate at which $S$ "
-            "converges.");
+  c.exactly("Under the conditions of deltanet_converges_unit and with step size 1, let two different histories of $t$ "
+            "steps end with the same query. The mean square of the difference of their two reads is $2 ((1-1/d)^t - "
+            "(1-1/d)^(2t)) |S*|^2 / d$.");
+  c.because("The word 'degenerates' is right in the limit of long histories. The memory forgets its history at the "
+            "rate at which $S$ converges.");
   c.runs({"delta_net", "linear"}), c.takes({steps_param(16, 2, 60), key_width(3), value_width});
   c.at({{}, {{"T", 4}, {"d", 4}}});
   return measure(c, [](Points &points, const Protocol &protocol, int T, int d, int dv) {
@@ -122,9 +125,9 @@ Claim bigram() {
     const auto last_reads = [&](const Sequence &s) { return steps_of(run_paths(s).o, s.shape, T - 1, T); };
     const Vector both = repeated(times(target, q), 2);
     points.rounding(64.0 * T * (d + dv) * (1 + frobenius_norm(target)));
-    points.statement("from $S*$: the read at $q$ after each of two histories, against $S* q$", last_reads(settled),
+    points.statement("two histories from $S*$: the read at $q$ after each of them, against $S* q$", last_reads(settled),
                      both);
-    points.wrong_system("from $S_0 = 0$", last_reads(unsettled), both);
+    points.wrong_system("two histories from $S_0 = 0$", last_reads(unsettled), both);
     const double scale = 2 * inner(target.data, target.data) / d;
     const auto gap = [&](double width, double steps) { // E|o - o'|^2 = 2 (f^T - m^(2T)) |S*|^2 / d
       return scale * (std::pow(1 - 1 / width, steps) - std::pow(1 - 1 / width, 2 * steps));
@@ -143,11 +146,12 @@ Claim bigram() {
       return mean_over_runs(protocol.seed, "two histories", wanted, 2 * T, d, draw);
     };
     points
-        .statement("from $S_0 = 0$: mean of $|o - o'|^2$ of two histories at one unit query",
-                   parted("delta_net", wanted_sensitivity(protocol)), gap(d, T))
-        .but_not("$d - 1$ for $d$", gap(d - 1.0, T))
-        .but_not("$T - 1$", gap(d, T - 1))
-        .but_not("$(1-1/d)^(T/2)$ for the square", gap(d, T / 2.0));
+        .statement(
+            "two histories from $S_0 = 0$: mean of $|o - o'|^2$, $o$ and $o'$ being their reads at one unit query",
+            parted("delta_net", wanted_sensitivity(protocol)), gap(d, T))
+        .but_not("$d - 1$ in place of $d$", gap(d - 1.0, T))
+        .but_not("$T - 1$ in place of $T$", gap(d, T - 1))
+        .but_not("$T/2$ in place of $T$", gap(d, T / 2.0));
     points.wrong_system("linear attention", parted("linear", rough), gap(d, T));
   });
 }

@@ -103,11 +103,12 @@ void general_covariance(Points &points, const Protocol &protocol) {
   points.at({{"d", d}, {"beta", below}});
   points
       .obligation("keys $N(0, Sigma)$, $beta$ at 0.9 of its bound: mean of $|e_1|^2$ after one step from a unit error "
-                  "$e_0$ along the first direction",
+                  "$e_0$ along the first principal direction",
                   falling, law(below, 2))
-      .but_not("$e Sigma^2 e^T$ once", law(below, 1));
-  points.obligation("keys $N(0, Sigma)$, $beta$ at 0.9 of its bound: mean of $|e_1|^2$ after this step, at most 1",
-                    at_most_point(falling, 1));
+      .but_not("$e Sigma^2 e^T$ counted once, not twice", law(below, 1));
+  points.obligation(
+      "keys $N(0, Sigma)$, $beta$ at 0.9 of its bound: mean of $|e_1|^2$ after one step from a unit error, at most 1",
+      at_most_point(falling, 1));
   points.at({{"d", d}, {"beta", beyond}});
   points.wrong_system("$beta$ at 1.2 of its bound", at_most_point(one_step(beyond, rough), 1));
 }
@@ -116,17 +117,19 @@ Claim gaussian_keys() {
   ClaimBuilder c("deltanet-converges-gaussian", "000 §2.2.2, with the keys of §2.1");
   c.says("Stricter reading: with step size 1, as in Table 2, $S$ converges to $S*$ also if the keys are standard "
          "Gaussian and $v = S* k$.");
-  c.is_refuted(stricter("§2.2.2, single-head DeltaNet: 'ideally, as memory updates progress, memory $S$ converges to "
-                        "the fixed value $S$*'.",
-                        "$k = W_k x$, $v = W_v x$; the law of $x$ is not named",
-                        "The word 'ideally' precedes it; Gaussian keys are those of §2.1."));
-  c.exactly("Each step multiplies the mean of $|S - S*|^2$ by $1 - 2 beta + beta^2 (d+2)$, which is $d + 1$ at $beta = "
-            "1$ and less than 1 only for $beta < 2/(d+2)$. With step size 1 and $d >= 2$ almost every path diverges: "
-            "$log|S - S*|$ grows by 0.030 per step at $d = 2$ and by 0.97 at $d = 16$. At $d = 1$ almost every path "
-            "converges (-0.417 per step), but the mean square does not. For keys of covariance $Sigma$, $beta$ (tr "
-            "$Sigma + 2 lambda_max$) < 2 suffices.");
-  c.because("§2.2.2 says 'ideally' and names no distribution of the keys; the Gaussian one is that of §2.1. With "
-            "normalised keys, or with a step size below $2/(d+2)$, $S$ converges.");
+  c.is_refuted(
+      stricter("§2.2.2, single-head DeltaNet: 'ideally, as memory updates progress, memory $S$ converges to "
+               "the fixed value $S$*'.",
+               "$k = W_k x$, $v = W_v x$; the law of $x$ is not named",
+               "The word 'ideally' precedes this sentence, and the Gaussian keys are those of §2.1, not of §2.2.2."));
+  c.exactly(
+      "Each step multiplies the mean of $|S - S*|^2$ by $1 - 2 beta + beta^2 (d+2)$. This factor is $d + 1$ at $beta = "
+      "1$, and is less than 1 only for $beta < 2/(d+2)$. With step size 1 and $d >= 2$ almost every path diverges: "
+      "$log|S - S*|$ grows by 0.030 per step at $d = 2$ and by 0.97 at $d = 16$. At $d = 1$ almost every path "
+      "converges (-0.417 per step), but the mean square does not. For Gaussian keys of covariance $Sigma$ with the "
+      "largest eigenvalue $lambda_max$, the mean square converges if $beta$ (tr $Sigma + 2 lambda_max$) < 2.");
+  c.because("§2.2.2 says 'ideally' and names no distribution of the keys. The Gaussian distribution is that of §2.1. "
+            "With normalised keys, or with a step size below $2/(d+2)$, $S$ converges.");
   c.runs({"delta_net"}), c.takes({key_width_param(16, 2, 32)}), c.at({{{"d", 2}}, {}});
   c.last([](Points &points, const Protocol &protocol) {
     const Integral exponent = mean_log_step(1, 1);
@@ -141,7 +144,7 @@ Claim gaussian_keys() {
     const double start = inner(target.data, target.data), wanted = wanted_sensitivity(protocol);
     points.at({{"d", d}, {"dv", dv}, {"beta", 1}});
     const Mean square = mean_error({KeyLaw::gaussian, d, dv, 1, 0}, 1, target, protocol.seed, wanted);
-    points.statement("mean of $|S_1 - S*|^2$ against $|S*|^2$", at_most_point(square, start));
+    points.statement("mean of $|S_1 - S*|^2$, at most $|S*|^2$", at_most_point(square, start));
     points.obligation("mean of $|S_1 - S*|^2$ against $(d + 1) |S*|^2$", square, (d + 1) * start)
         .but_not("$d |S*|^2$", d * start)
         .but_not("$(d + 2) |S*|^2$", (d + 2) * start);
@@ -149,11 +152,11 @@ Claim gaussian_keys() {
     points.wrong_system("unit keys", unit, (d + 1) * start);
     const Integral exponent = mean_log_step(d, 1);
     const Mean walk = growth(d, 1, protocol);
-    points.statement("mean step of $log|S - S*|$", at_most_point(walk, 0));
+    points.statement("mean change of $log|S - S*|$ per step, at most 0", at_most_point(walk, 0));
     points
         .obligation("mean change of $log|S - S*|$ per step, against its value as an integral",
                     sampled_point(walk, exponent.value, exponent.error))
-        .but_not("log of the mean square", 0.5 * std::log(d + 1.0));
+        .but_not("half of $log(d + 1)$, as if the mean of the log were the log of the mean", 0.5 * std::log(d + 1.0));
     // This T is long enough to distinguish d + 2 from the rival d + 1. In longer runs the fourth moment is too large
     // for sampling.
     const int T = std::max(d, 4);
@@ -162,7 +165,8 @@ Claim gaussian_keys() {
     points
         .obligation("$beta = 1.5/(d+2)$: mean of $|S_T - S*|^2$ against $(1 - 2 beta + beta^2 (d+2))^T |S*|^2$",
                     mean_error(stable, T, target, protocol.seed, wanted), stable.square_after(T, start))
-        .but_not("$d + 1$ for $d + 2$", start * std::pow(1 - 2 * stable.beta + stable.beta * stable.beta * (d + 1), T));
+        .but_not("$d + 1$ in place of $d + 2$",
+                 start * std::pow(1 - 2 * stable.beta + stable.beta * stable.beta * (d + 1), T));
   });
 }
 } // namespace

@@ -46,15 +46,15 @@ Claim noise_floor() {
     for (int t = 0; t < T; ++t) now.beta = beta / (1 + t / (2.0 * d)), slowed = now.square_after(1, slowed);
     const Mean constant = error(unit, 0, wanted);
     const double law = unit.square_after(T, 0), reached = law / unit.floor();
-    points.statement("unit keys, from $S*$: mean of $|S_T - S*|^2$ against 0, $T = 4 d$", constant, 0);
+    points.statement("unit keys, start at $S*$: mean of $|S_T - S*|^2$ after $T = 4 d$ steps, against 0", constant, 0);
     points
-        .obligation("unit keys, from $S*$: mean of $|S_T - S*|^2$ against $beta dv d / (2 - beta) (1 - (1 - beta "
+        .obligation("unit keys, start at $S*$: mean of $|S_T - S*|^2$ against $beta dv d / (2 - beta) (1 - (1 - beta "
                     "(2-beta)/d)^T)$",
                     constant, law)
         .but_not("$beta dv d / 2$", beta * dv * d / 2 * reached)
-        .but_not("$d - 1$ for $d$", law * (d - 1) / d)
-        .but_not("the law of the decreasing step size", slowed);
-    points.wrong_system("no noise", error(silent, 0, rough), law);
+        .but_not("$d - 1$ in place of $d$", law * (d - 1) / d)
+        .but_not("the law for a decreasing step size", slowed);
+    points.wrong_system("values without noise", error(silent, 0, rough), law);
     const double other = gaussian.square_after(T, 0);
     points
         .obligation("Gaussian keys, $beta = 0.5/(d+2)$: mean of $|S_T - S*|^2$ against its law, which tends to $beta "
@@ -68,11 +68,12 @@ Claim noise_floor() {
 
 Claim normalised_keys() {
   ClaimBuilder c("sstar-normalised-keys", "000 Eq 47 with L2-normalised keys");
-  c.says("Extension: $S* = Wv Wk^-1$ holds also for normalised keys, $k = Wk x / |Wk x|$.");
+  c.says("Extension: the optimal memory is $S* = Wv Wk^-1$ also for normalised keys, $k = Wk x / |Wk x|$.");
   c.is_refuted(
       outside("Eq 47: $S* = W_v W_k^{-1}$.", "$k = W_k x$, not normalised", "The text does not normalise the keys."));
-  c.exactly("If $Wk x$ is isotropic, $S* = E|Wk x| Wv Wk^-1$. If it is Gaussian, $E|Wk x| = sqrt 2 Gamma((d+1)/2) / "
-            "Gamma(d/2)$, 2.350 at $d = 6$. A residual remains in the values, and it keeps the memory moving.");
+  c.exactly("If $Wk x$ is isotropic, $S* = E|Wk x| Wv Wk^-1$. If $Wk x$ is standard Gaussian, $E|Wk x| = sqrt 2 "
+            "Gamma((d+1)/2) / Gamma(d/2)$, which is 2.350 at $d = 6$. $S* k$ differs from $v$ by a residual, which "
+            "keeps the memory moving.");
   c.because("The paper does not claim this. Normalising keeps the direction of the optimum. The lengths that "
             "normalising removes reappear as a factor of the optimum and as noise in the values.");
   c.runs({"delta_net"});
@@ -102,12 +103,12 @@ Claim normalised_keys() {
     points
         .obligation("mean of $<S_T, Wv Wk^-1> / |Wv Wk^-1|^2$ against $E|Wk x| (1 - (1-beta/d)^T)$", scale,
                     length * reached)
-        .but_not("$sqrt d$", std::sqrt(d) * reached)
-        .but_not("$sqrt(d-1)$", std::sqrt(d - 1) * reached);
+        .but_not("$sqrt d$ in place of $E|Wk x|$", std::sqrt(d) * reached)
+        .but_not("$sqrt(d-1)$ in place of $E|Wk x|$", std::sqrt(d - 1) * reached);
     points
         .obligation("mean of $|S_T - E|Wk x| Wv Wk^-1|^2$ against its law, which includes the residual", error,
                     left + residual)
-        .but_not("no residual", left);
+        .but_not("the law without the residual", left);
   });
 }
 
@@ -129,10 +130,10 @@ Claim many_heads() {
   ClaimBuilder c("multihead-deltanet", "000 §2.2.2, multi-head DeltaNet, Eq 46-48");
   c.says("With the low-rank projections of multi-head attention the memory may not be fixed, which may alleviate the "
          "degeneration of in-context learning.");
-  c.exactly("$E S_t$ tends to $S*$ of Eq 46, not of Eq 48. For Gaussian $x$ with $E[k k^T] = I$ the state keeps moving "
-            "about this $S*$: $E|S - S*|^2$ tends to $beta m$ tr $R / (2 - beta (m+2))$, where $R$ is the covariance "
-            "of $v$ given $k$, and $m$ the width of $k$.");
-  c.because("The state keeps moving because $k$ does not determine all of $v$.");
+  c.exactly("$E S_t$ tends to the $S*$ of Eq 46, not to that of Eq 48. For Gaussian $x$ with $E[k k^T] = I$ the state "
+            "keeps moving about this $S*$: $E|S - S*|^2$ tends to $beta m$ tr $R / (2 - beta (m+2))$, where $R$ is the "
+            "covariance of $v$ given $k$, and $m$ is the width of $k$.");
+  c.because("The state keeps moving because $k$ does not fully determine $v$.");
   c.runs({"delta_net"});
   c.takes({integer_param("D", 8, 3, 24, "width of x"), integer_param("m", 3, 2, 16, "width of k"),
            integer_param("dv", 3, 1, 16, "width of v"), real_param("beta", 0.1, 0.02, 0.4, "step size"),
@@ -167,19 +168,20 @@ Claim many_heads() {
         .statement(
             "mean of $|S_T - S*|^2$, $S*$ of Eq 46, against its law, which tends to $beta m tr R / (2 - beta (m+2))$",
             errors(head, wanted_sensitivity(protocol), true), expected)
-        .but_not("$m$ for $m + 2$", fallen * start + (1 - fallen) * stays)
-        .but_not("no residual", std::pow(law.factor(), T) * start);
+        .but_not("$m$ in place of $m + 2$", fallen * start + (1 - fallen) * stays)
+        .but_not("the law without the residual", std::pow(law.factor(), T) * start);
     Head exact = head; // v = S* k
     exact.layer.Wv = head.optimum * head.layer.Wk;
-    points.wrong_system("values that k determines", errors(exact, rough, false), expected);
+    points.wrong_system("values that $k$ fully determines", errors(exact, rough, false), expected);
     const double reached = 1 - std::pow(1 - beta, T);
     points.statement("mean of $<S_T, S*> / |S*|^2$ against $1 - (1-beta)^T$", mean_of(along), reached)
         .but_not("the rate of unit keys, $beta/m$", 1 - std::pow(1 - beta / m, T));
     const auto on_line = [&](const Dense &S) { return inner(S.data, line.data) / length * reached; };
     points
-        .obligation("position of the mean $S_T$ on the line from the $S*$ of Eq 46 to that of Eq 48, against Eq 46",
-                    mean_of(across), on_line(head.optimum))
-        .but_not("Eq 48", on_line(printed));
+        .obligation(
+            "position of the mean $S_T$ on the line from the $S*$ of Eq 46 to the $S*$ of Eq 48, against the former",
+            mean_of(across), on_line(head.optimum))
+        .but_not("the $S*$ of Eq 48", on_line(printed));
   });
 }
 } // namespace

@@ -62,11 +62,11 @@ Mean mean_update(const std::string &layer, const std::string &stream, int d, int
 Claim decay() {
   ClaimBuilder c("decay-prevents-stagnation", "000 §2.2.2 Summary");
   c.says("Memory decay can effectively prevent memory updates from stagnating.");
-  c.exactly(
-      "For gated linear attention with $lambda < 1$ on independent Gaussian pairs, $E|S_t - S_{t-1}|^2$ stays at $2 d "
-      "dv / (1 + lambda)$. For DeltaNet with decay $alpha$ on isotropic unit keys with $v = S* k$, the mean square of "
-      "the update settles at a positive value. Without decay every step multiplies it by $1 - beta (2 - beta)/d$.");
-  c.because("Decay keeps the memory away from $S*$: what has decayed must be written again.");
+  c.exactly("For gated linear attention with $lambda < 1$ on independent Gaussian pairs, $E|S_t - S_{t-1}|^2$ stays at "
+            "$2 d dv / (1 + lambda)$. For DeltaNet with decay $alpha$ on isotropic unit keys with $v = S* k$, the mean "
+            "square of the update settles at a positive value. Without decay every step multiplies this mean square by "
+            "$1 - beta (2 - beta)/d$.");
+  c.because("Decay keeps the memory away from $S*$, because what has decayed must be written again.");
   c.runs({"gated_linear", "gated_delta_net", "delta_net"});
   c.takes({real_param("lambda", 0.9, 0.1, 0.95, "decay of gated linear attention"),
            real_param("alpha", 0.95, 0.5, 0.98, "decay of DeltaNet"),
@@ -85,19 +85,20 @@ Claim decay() {
     // the write. After 100 steps the share of the initial state is at most 0.95^200 = 3e-5.
     const double writes = d * d, shrinks = writes * (1 - lambda) / (1 + lambda);
     points
-        .statement("gated linear: mean of $|S_T - S_{T-1}|^2$ against $2 d dv / (1 + lambda)$, $dv = d$",
+        .statement("gated linear attention: mean of $|S_T - S_{T-1}|^2$ against $2 d dv / (1 + lambda)$, $dv = d$",
                    decayed_update(lambda, 100, d, d, protocol.seed, wanted / 4), writes + shrinks)
-        .but_not("$lambda -> 1$: d dv", writes)
-        .but_not("the write left out", shrinks);
+        .but_not("$d dv$, the limit for $lambda -> 1$", writes)
+        .but_not("the last write left out", shrinks);
     const auto falling = [&](int steps) { return beta * beta / d * std::pow(1 - beta * (2 - beta) / d, steps - 1); };
     const double settled = decayed_delta_update(alpha, beta, d, T);
     points
         .statement("gated DeltaNet: mean of $|S_T - S_{T-1}|^2 / |S*|^2$ against its recursion",
                    update("gated_delta_net", T, wanted), settled)
-        .but_not("falling, as without decay", falling(T));
-    points.wrong_system("no decay", update("delta_net", T, rough), settled);
+        .but_not("the law without decay, which falls", falling(T));
+    points.wrong_system("DeltaNet without decay", update("delta_net", T, rough), settled);
     points.at(p.set("T", few))
-        .obligation("no decay: mean of $|S_T - S_{T-1}|^2 / |S*|^2$ against $beta^2/d (1 - beta (2-beta)/d)^(T-1)$",
+        .obligation("DeltaNet without decay: mean of $|S_T - S_{T-1}|^2 / |S*|^2$ against $beta^2/d (1 - beta "
+                    "(2-beta)/d)^(T-1)$",
                     update("delta_net", few, wanted), falling(few));
   });
 }
@@ -136,14 +137,14 @@ double convolved_law(double tap, double beta, int d, int T) {
 Claim convolutions() {
   ClaimBuilder c("conv-prevents-stagnation", "000 §2.2.2 Summary");
   c.says("Short convolutions on keys and values can effectively prevent memory updates from stagnating.");
-  c.holds_under("the taps of keys and values differ");
-  c.exactly("This holds only if the taps of $k$ and $v$ differ, so that $v$ is not a function of $k$. For keys $x_t$ "
-            "and values $S* (a x_t + b x_{t-1})$ on isotropic unit inputs, $E|S_t - S_{t-1}|^2$ stays at $2 beta^2 b^2 "
-            "|S*|^2 / (d (2 - beta))$.");
-  c.because("With equal taps $v$ is still $S* k$, and the updates vanish as they do without a convolution. Trained "
+  c.holds_under("the taps (weights) of the convolutions on keys and values differ");
+  c.exactly("This holds only if the taps of the convolutions on $k$ and $v$ differ, so that $v$ is not a function of "
+            "$k$. For isotropic unit inputs $x_t$, keys $x_t$ and values $S* (a x_t + b x_{t-1})$ with $a^2 + b^2 = "
+            "1$, $E|S_t - S_{t-1}|^2$ stays at $2 beta^2 b^2 |S*|^2 / (d (2 - beta))$.");
+  c.because("With equal taps $v = S* k$ still holds, and the updates vanish as they do without a convolution. Trained "
             "taps differ, so the sentence is true in practice.");
   c.runs({"delta_net"});
-  c.takes({real_param("tap", 0.6, 0.4, 0.9, "weight of the input before in the values"),
+  c.takes({real_param("tap", 0.6, 0.4, 0.9, "weight of the previous input in the values"),
            real_param("beta", 0.8, 0.3, 1.2, "step size"), integer_param("d", 5, 4, 10, "key and value width"),
            steps_param(14, 12, 40)});
   return measure(c, [](Points &points, const Protocol &protocol, Params p, double tap, double beta, int d, int T) {
@@ -157,8 +158,8 @@ Claim convolutions() {
         .condition("key taps (1, 0), value taps ($sqrt(1-tap^2)$, tap): mean of $|S_T - S_{T-1}|^2 / |S*|^2$ against "
                    "its recursion",
                    update(0, tap, T, wanted), law)
-        .but_not("as without convolution", convolved_law(0, beta, d, T))
-        .but_not("the memory at rest: $beta^2 b^2 / d$", beta * beta * tap * tap / d);
+        .but_not("the law without convolution", convolved_law(0, beta, d, T))
+        .but_not("$beta^2 b^2 / d$, as if the memory were at rest", beta * beta * tap * tap / d);
     points.wrong_system("no convolution", update(0, 0, T, rough), law);
     points.at(p.set("T", few))
         .obligation("no convolution: mean of $|S_T - S_{T-1}|^2 / |S*|^2$ against the law without convolution",

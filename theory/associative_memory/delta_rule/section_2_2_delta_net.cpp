@@ -29,7 +29,8 @@ const ParamSpec value_width = value_width_param(4, 1, 32);
 Claim norm_of_unit_keys() {
   ClaimBuilder c("deltanet-norm", "000 §2.2, DeltaNet");
   c.says("DeltaNet's L2 objective regularises the norm of $S$ $k$, and its decay $I - k k^T$ attenuates old values at "
-         "similar keys before the write, thus preventing norm explosion (step 1; the norm of the keys is not stated).");
+         "similar keys before the write, thus preventing norm explosion. (The step size is 1; the norm of the keys is "
+         "not stated.)");
   c.holds_under("$|k|^2 < 2$, as it is for unit keys");
   c.exactly("If $|k|^2 < 2$, the decay never increases the norm of $S$. For isotropic unit keys and independent values "
             "$E|S_n|_F^2 = d E|v|^2 (1 - (1-1/d)^n)$, at most $d E|v|^2$.");
@@ -46,19 +47,21 @@ Claim norm_of_unit_keys() {
     };
     const size_t runs = protocol.full() ? 64000 : 4000;
     const Mean exploding = mean_of(state_squares_of("delta_net", 8, d, dv, 4, {protocol.seed, "long keys", 0, runs}));
-    points.statement("keys of norm 2, 8 steps: mean of $|S|_F^2$ against $d E|v|^2$",
+    points.statement("keys of norm 2, 8 steps: mean of $|S_8|_F^2$, at most $d E|v|^2$",
                      at_most_point(exploding, settled));
     const Mean square = mean_square("delta_net", wanted_sensitivity(protocol) * (n > 100 ? 2 : 1));
     auto bounded = points.condition("unit keys: mean of $|S_n|_F^2$ against $d E|v|^2 (1 - (1-1/d)^n)$", square, law);
-    bounded.but_not("$d - 1$ for $d$", law * (d - 1) / d);
-    // At larger n both laws have reached the same limit.
-    if (n <= 2 * d) bounded.but_not("$(1-2/d)^n$", settled * (1 - std::pow(1 - 2.0 / d, n)));
-    points.wrong_system("no decay", mean_square("linear", rough), law);
+    bounded.but_not("$d - 1$ in place of $d$", law * (d - 1) / d);
+    if (n <= 2 * d)
+      bounded.but_not("$(1-2/d)^n$ in place of $(1-1/d)^n$",
+                      settled * (1 - std::pow(1 - 2.0 / d, n))); // later both are settled
+    points.wrong_system("linear attention, which has no decay", mean_square("linear", rough), law);
     const Dense v = normal_matrix(dv, 1, protocol.seed, "delta norm/value");
     const Vector k = Stream(protocol.seed, "delta norm/key").normals(d);
     const auto shortens = [&](double norm) { return at_most_point(aligned_factor(v, k, norm), 1, 1e-12); };
-    points.rounding(16.0 * d * dv).condition("$|k|^2 = 1.9$: largest factor of the decay on $|S|$", shortens(1.9));
-    points.obligation("$|k|^2 = 1.9$: largest factor of the decay on $|S|$, against $|k|^2 - 1$",
+    points.rounding(16.0 * d * dv)
+        .condition("$|k|^2 = 1.9$: largest factor by which the decay changes $|S|$, at most 1", shortens(1.9));
+    points.obligation("$|k|^2 = 1.9$: largest factor by which the decay changes $|S|$, against $|k|^2 - 1$",
                       aligned_factor(v, k, 1.9), 0.9);
     points.wrong_system("$|k|^2 = 2.1$", shortens(2.1));
   });
@@ -85,9 +88,9 @@ Claim norm_of_gaussian_keys() {
       "§2.2, DeltaNet: the decay retrieves and attenuates old values, 'thus preventing norm explosion after updates'.",
       "the norm of the keys is not stated",
       "Standard Gaussian keys are those of the noise analysis in §2.1, not of this bullet."));
-  c.exactly("With Gaussian keys and step 1, $E|S_n|_F^2$ is multiplied by about $d + 1$ per step: $dv d$, $dv d (d + "
-            "2)$, ...");
-  c.because("§2.2 does not name this distribution of the keys; it is that of the paper's own noise analysis. Such keys "
+  c.exactly("With Gaussian keys and step size 1, $E|S_n|_F^2$ is multiplied by about $d + 1$ per step: it is $dv d$ at "
+            "$n = 1$, $dv d (d + 2)$ at $n = 2$, and so on.");
+  c.because("§2.2 does not name this distribution of the keys, which is that of the noise analysis in §2.1. Such keys "
             "have $|k|^2$ of about $d$, far above 2.");
   c.runs({"delta_net"}), c.takes({key_width(4), value_width}), c.at({{}, {{"d", 8}}});
   return measure(c, [](Points &points, const Protocol &protocol, int d, int dv) {
@@ -97,7 +100,7 @@ Claim norm_of_gaussian_keys() {
                             [&](const Stretch &stretch) { return second_squares(d, dv, keys, stretch); });
     };
     const Mean square = mean_square(KeyLaw::gaussian, wanted_sensitivity(protocol));
-    points.statement("mean of $|S_2|_F^2$ against $d E|v|^2$, the bound for unit keys",
+    points.statement("mean of $|S_2|_F^2$, at most $d E|v|^2$, the bound for unit keys",
                      at_most_point(square, wrong_bound));
     points.obligation("mean of $|S_2|_F^2$ against $d E|v|^2 (d + 2)$", square, law)
         .but_not("growth by $d + 2$ per step", dv * d * (d + 3.0))
@@ -111,8 +114,9 @@ Claim norm_of_chosen_keys() {
   c.says("Stricter reading: the norm of $S$ stays bounded for every sequence of unit keys and bounded values.");
   c.is_refuted(stricter("§2.2, DeltaNet: 'preventing norm explosion after updates'.", "the keys are not stated",
                         "'Explosion' is about divergence; growth as $sqrt(t)$ is none."));
-  c.exactly("$|S_t|^2 <= |S_{t-1}|^2 + |v|^2$. Keys that always lie in the null space of $S_{t-1}$ ($d = 2$, $dv = 1$) "
-            "attain equality: $|S_t| = sqrt(t) |v|$. This is no explosion, but $|S_t|$ has no bound either.");
+  c.exactly(
+      "For unit keys $|S_t|^2 <= |S_{t-1}|^2 + |v|^2$. Keys that always lie in the null space of $S_{t-1}$ ($d = 2$, "
+      "$dv = 1$) attain equality: $|S_t| = sqrt(t) |v|$. This is no explosion, but $|S_t|$ has no bound either.");
   c.because("The text speaks of explosion, which never occurs with unit keys. The mean of $|S_t|^2$ has a bound "
             "(deltanet_norm).");
   c.runs({"delta_net"}), c.takes({steps_param(1000, 4, 10000)}), c.at({{}, {{"T", 9}}});
@@ -132,7 +136,7 @@ Claim norm_of_chosen_keys() {
     points.rounding(16.0 * T * law);
     points.statement("$|S_T|$, at most $sqrt(d) |v|$, the bound of the mean square",
                      at_most_point(norm, wrong_bound, 1e-12));
-    points.obligation("$|S_T|$ against $sqrt(T) |v|$", norm, law).but_not("growth by T", double(T));
+    points.obligation("$|S_T|$ against $sqrt(T) |v|$", norm, law).but_not("$|S_T|$ growing as T", double(T));
     points.wrong_system("random unit keys", norm_after(random_keys(KeyLaw::unit, T, 2, {seed, "chosen keys", 0, 1})),
                         law);
   });

@@ -32,12 +32,12 @@ Claim similar_keys() {
     const Vector law = less(cosine, cosine);
     points.rounding(16.0 * d * frobenius_norm(S));
     points.statement("read at k' after the decay against $S k' - cos S k$", read_after(cosine, 1, 1), law)
-        .but_not("$cos^2$ for $cos$", less(cosine, cosine * cosine))
-        .but_not("no cos: $S k' - S k$", less(cosine, 1));
-    points.wrong_system("step $1/2$", read_after(cosine, 1, 0.5), law);
+        .but_not("$cos^2$ in place of $cos$", less(cosine, cosine * cosine))
+        .but_not("$S k' - S k$, without cos", less(cosine, 1));
+    points.wrong_system("step size $1/2$", read_after(cosine, 1, 0.5), law);
     points.wrong_system("a key of norm 1.2", read_after(cosine, 1.2, 1), law);
-    points.obligation("k' at a right angle to k: S k'", read_after(0, 1, 1), less(0, 0));
-    points.obligation("k' = k: 0", read_after(1, 1, 1), Vector(dv, 0.0));
+    points.obligation("read at a key k' orthogonal to k: $S k'$, unchanged", read_after(0, 1, 1), less(0, 0));
+    points.obligation("read at $k' = k$: 0", read_after(1, 1, 1), Vector(dv, 0.0));
   });
 }
 
@@ -45,7 +45,7 @@ Claim deletion() {
   ClaimBuilder c("delta-deletes", "000 D.1");
   c.says("The delta rule can both write and delete; plain attention can only write.");
   c.exactly("For a unit key, writing ($k$, 0) with step 1 makes the read at $k$ zero. In the Hebbian sum the same "
-            "write changes nothing. To delete there, one must write $(k, -v)$, so the value must be known.");
+            "write changes nothing. To delete from the sum, one must write $(k, -v)$, and for this $v$ must be known.");
   c.because("As in D.1, 'plain attention' is taken as the sum of outer products, without the exponential kernel and "
             "the normaliser.");
   c.runs({"delta_net", "linear"}), c.takes({integer_param("n", 6, 2, 100, "stored pairs"), key_width, value_width});
@@ -71,11 +71,13 @@ Claim deletion() {
     const Vector nothing(dv, 0.0), value(&drawn.v[dv], &drawn.v[dv] + dv);
     points.rounding(64.0 * n * d * max_abs(drawn.v));
     points.statement("delta rule: read at k after (k, 0) is written", read_at_second("delta_net", 0, 1), nothing);
-    points.wrong_system("step $1/2$ leaves half", read_at_second("delta_net", 0, 0.5), nothing);
+    points.wrong_system("step size $1/2$, which leaves half of the value", read_at_second("delta_net", 0, 0.5),
+                        nothing);
     points.obligation("delta rule: read at k after (k, v) is written again", read_at_second("delta_net", 1, 1), value);
     points
-        .statement("Hebbian sum: read at k after (k, 0), against the read before", read_at_second("linear", 0, 1), all)
-        .but_not("the sum deletes as well", nothing);
+        .statement("Hebbian sum: read at k after (k, 0) is written, against the read before",
+                   read_at_second("linear", 0, 1), all)
+        .but_not("zero, as if the sum could delete", nothing);
     points.obligation("Hebbian sum: read at k after $(k, -v)$ is written, against the cross-talk of the other items",
                       read_at_second("linear", -1, 1), others);
   });

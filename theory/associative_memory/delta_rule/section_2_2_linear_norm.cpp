@@ -17,9 +17,9 @@ Claim growth() {
   c.says(
       "The objective of linear attention without decay is unbounded; as $t$ increases, the norm of $S$ $k$ explodes.");
   c.holds_under("the pairs are independent and of zero mean, and 'the norm' is its mean over such pairs");
-  c.exactly("On average over independent zero-mean pairs: $E|S_t|_F^2 = E|S_t k|^2 = t d dv$ for Gaussian keys and "
-            "values, and $|S_t|_2$ is about $sqrt t (sqrt d + sqrt dv)$. If the values depend on the keys, $|S_t|$ "
-            "grows as $t |E v k^T|$.");
+  c.exactly("For independent standard Gaussian keys and values $E|S_t|_F^2 = E|S_t k|^2 = t d dv$, where $k$ is a new "
+            "key, and the spectral norm $|S_t|_2$ is about $sqrt t (sqrt d + sqrt dv)$. If the values depend on the "
+            "keys, $|S_t|$ grows as $t |E v k^T|$.");
   c.because("The statement is true on average over random pairs. The norm need not grow at every step, nor for every "
             "sequence (linear_norm_inevitable).");
   c.runs({"linear", "gated_linear"}), c.takes({integer_param("t", 16, 4, 256, "steps"), key_width, value_width});
@@ -41,7 +41,7 @@ Claim growth() {
     };
     points.condition("mean of $|S_t|_F^2 / t$ against d dv", square_of("linear", wanted), pairs)
         .but_not("$(d-1) dv$", (d - 1) * dv)
-        .but_not("$|S_t|$ growing as t: $|S_t|^2 = t^2 d dv$", t * pairs);
+        .but_not("$t d dv$, as if $|S_t|$ grew as t", t * pairs);
     points.wrong_system("a decay of 0.5", square_of("gated_linear", rough), pairs);
     const Mean read = over_runs("linear reads", wanted, [&](const Stretch &stretch) {
       Sequence s = random_runs(KeyLaw::gaussian, t, d, dv, stretch);
@@ -52,7 +52,7 @@ Claim growth() {
         reads[row / t] += inner(&o[row * dv], &o[row * dv], dv) / (row % t + 1) / t;
       return reads;
     });
-    points.condition("mean of $|S_t k|^2 / t$ for a new key, over all steps, against d dv", read, pairs);
+    points.condition("mean of $|S_t k|^2 / t$ for a new key k, over all steps, against d dv", read, pairs);
     const auto spectral = [&](const std::string &variant) {
       const size_t runs = protocol.full() ? 8000 : 500;
       const auto square = [=](const double *S) {
@@ -74,7 +74,7 @@ Claim growth() {
     points
         .condition("$v = M k + e$: mean of $|S_t|_F^2 / t^2$ against $|M|^2 (1 + (d+1)/t) + d dv / t$", related,
                    map * (1 + (d + 1.0) / t) + pairs / t)
-        .but_not("$|S_t|$ growing as $sqrt t$: $d dv / t$", pairs / t);
+        .but_not("$d dv / t$, as if $|S_t|$ grew as $sqrt t$", pairs / t);
   });
 }
 
@@ -124,13 +124,15 @@ Claim inevitable() {
       return largest_norm(variant, k, v, T, signs);
     };
     points.rounding(64.0 * T * featured);
-    points.statement("largest $|S_t|$ over all steps, at least $2 |v||k|$ if the norm grows",
+    points.statement("values v and -v in turn at one key k: largest $|S_t|$ over all steps, at least $2 |v||k|$",
                      at_least_point(largest("linear", alternate), wrong_growth, 0));
-    points.obligation("largest $|S_t|$ over all steps against $|v||k|$", largest("linear", alternate), once);
-    points.wrong_system("one sign at every step", largest("linear", one_sign), once);
-    points.wrong_system("one sign twice in a row", largest("linear", turned), once);
-    points.obligation("exp kernel: largest $|S_t|$ over all steps against $|v||phi(k)|$",
-                      largest("exp_unnormalized", alternate), featured);
+    points.obligation("values v and -v in turn at one key k: largest $|S_t|$ over all steps against $|v||k|$",
+                      largest("linear", alternate), once);
+    points.wrong_system("the value v at every step", largest("linear", one_sign), once);
+    points.wrong_system("values v and -v in turn, but one of them twice in a row", largest("linear", turned), once);
+    points.obligation(
+        "values v and -v in turn at one key k, exp kernel: largest $|S_t|$ over all steps against $|v||phi(k)|$",
+        largest("exp_unnormalized", alternate), featured);
   });
 }
 
@@ -157,10 +159,10 @@ Claim decay_bounds_and_forgets() {
     auto square = points.statement("mean of $|S_t|_F^2$ against $d dv (1 - lambda^(2t)) / (1 - lambda^2)$",
                                    square_of("gated_linear", wanted_sensitivity(protocol)), law);
     square.but_not("$d dv / (1 - lambda)$", pairs / (1 - lambda));
-    if (shorter < 0.9 * law) square.but_not("$2 t - 1$ for $2 t$", shorter);
+    if (shorter < 0.9 * law) square.but_not("$2 t - 1$ in place of $2 t$", shorter);
     // At later steps the two laws differ by less than a sample mean can detect.
-    if (std::pow(lambda, t) > 0.2) square.but_not("$lambda^t$ for $lambda^(2t)$", bound(t));
-    points.wrong_system("no decay", square_of("linear", rough), law);
+    if (std::pow(lambda, t) > 0.2) square.but_not("$lambda^t$ in place of $lambda^(2t)$", bound(t));
+    points.wrong_system("linear attention, which has no decay", square_of("linear", rough), law);
     // What is left of the first write: a read at the first key after all writes, minus the same read without the first
     // write.
     Sequence all = random_runs(KeyLaw::gaussian, t, d, dv, {protocol.seed, "forgotten item", 0, 1});
@@ -176,8 +178,8 @@ Claim decay_bounds_and_forgets() {
       kept(0, c) = std::pow(lambda, t - 1) * written;
     }
     points.rounding(rounding_units("gated_linear", all) + rounding_units("gated_linear", others));
-    points.statement("what is left of the first write against $lambda^(t-1)$", left, kept)
-        .but_not("$lambda^(t-2)$", 1 / lambda * kept);
+    points.statement("what is left of the first write at step t: $lambda^(t-1)$ of it", left, kept)
+        .but_not("$lambda^(t-2)$ in place of $lambda^(t-1)$", 1 / lambda * kept);
   });
 }
 } // namespace

@@ -34,11 +34,11 @@ Spread spread_of_term(int d, double tau, double square, std::uint64_t seed) {
 
 Claim snr_exp_conditional() {
   ClaimBuilder c("snr-exp-conditional", "000 App A, exp kernel");
-  c.says("Given the probe key the exp kernel's inverse SNR is $N exp(2 (1-tau)/tau^2 |k_i|^2)$, for i.i.d. standard "
-         "Gaussian pairs and stored values of about equal norms.");
-  c.exactly("It is exact with $N-1$ in place of $N$ and with the factor $dv/|v_i|^2$. The log of one term $kappa^2$ "
-            "has variance $4 |k_i|^2/tau^2$.");
-  c.because("The moment generating function is the paper's own, and it is right.");
+  c.says("For a given probe key $k_i$ the inverse SNR of the exp kernel is $N exp(2 (1-tau)/tau^2 |k_i|^2)$, if the "
+         "pairs are i.i.d. standard Gaussian and the stored values have about equal norms.");
+  c.exactly("This form is exact with $N-1$ in place of $N$ and with the factor $dv/|v_i|^2$. The log of one noise term "
+            "$kappa^2$ has variance $4 |k_i|^2/tau^2$.");
+  c.because("The paper derives the form by a moment generating function, and this derivation is right.");
   c.runs({"exp_unnormalized"});
   c.takes({key_width_param(16, 2, 256), real_param("tau", 4, 1.05, 1000, "temperature"),
            real_param("square", 16, 0.1, 1000, "$|k_i|^2$ of the probe")});
@@ -48,19 +48,19 @@ Claim snr_exp_conditional() {
       return noise_given_probe(exp_law(), d, tau, std::sqrt(s), seed, stored);
     };
     points.obligation("noise of one pair given $|k_i|^2$", noise(one_pair()), std::exp(2 * (1 - tau) / (tau * tau) * s))
-        .but_not("moment generating function dropped", std::exp(-2 / tau * s))
-        .but_not("$1/tau^2$ for $2/tau^2$", std::exp((1 / (tau * tau) - 2 / tau) * s));
+        .but_not("$exp(-2 |k_i|^2 / tau)$, without the moment generating function", std::exp(-2 / tau * s))
+        .but_not("$1/tau^2$ in place of $2/tau^2$", std::exp((1 / (tau * tau) - 2 / tau) * s));
     const Spread term = spread_of_term(d, tau, s, seed);
-    points.obligation("mean of the log of one term", term.mean, -2 * s / tau);
-    points.obligation("variance of the log of one term", term.variance, 4 * s / (tau * tau))
+    points.obligation("mean of the log of one noise term: $-2 |k_i|^2 / tau$", term.mean, -2 * s / tau);
+    points.obligation("variance of the log of one noise term: $4 |k_i|^2 / tau^2$", term.variance, 4 * s / (tau * tau))
         .but_not("$2 |k_i|^2 / tau^2$", 2 * s / (tau * tau));
     const int n = 8, dv = 12, value = 3; // |v_i|
     const auto of_others = [&](int count) {
       return count * dv / double(value * value) * std::exp(-decay_rate(tau) * s);
     };
     points.at(changed(p, {{"n", n}, {"dv", dv}, {"|v_i|^2", value * value}}))
-        .obligation("$SNR^-1$ given the probe", noise(gaussian_pairs(n, dv, only(value))), of_others(n - 1))
-        .but_not("$N$ for $N - 1$", of_others(n));
+        .obligation("$SNR^-1$ for a given probe", noise(gaussian_pairs(n, dv, only(value))), of_others(n - 1))
+        .but_not("$N$ in place of $N - 1$", of_others(n));
   });
 }
 
@@ -85,28 +85,30 @@ Claim snr_exp_sphere() {
   ClaimBuilder c("snr-exp-sphere", "000 Eq 13");
   c.says("Extension: for keys uniform on the sphere of radius $sqrt(d)$, at $tau = sqrt(d)$, $SNR^-1$ of the exp "
          "kernel is about $N / exp(2 (tau-1)/tau^2 d)$.");
-  c.exactly("$E kappa^2/kappa^2 = Gamma(d/2) (2/z)^(d/2-1) I_{d/2-1}(z) e^-z$, $z = 2 sqrt(d)$: between $1 - 4/d$ and "
-            "1 times the printed form.");
-  c.because("If all probes have the same norm, as RMS-normalised keys do, the factor $e^4$ does not appear, and the "
-            "printed form is also right on average.");
+  c.exactly("The noise of one pair is $E kappa^2(k_j,k_i) / kappa^2(k_i,k_i) = Gamma(d/2) (2/z)^(d/2-1) I_{d/2-1}(z) "
+            "e^-z$ with $z = 2 sqrt(d)$ and the modified Bessel function $I$. This is between $1 - 4/d$ and 1 times "
+            "the printed form.");
+  c.because("If all probes have the same norm, as RMS-normalised keys do, the factor $e^4$ of Gaussian probes "
+            "(snr_exp) does not appear, and the printed form is also right on average.");
   c.holds_asymptotically(), c.runs({"exp_unnormalized"}), c.takes({width}), c.at({{}, {{"d", 256}}});
   c.also([](Points &points, const Protocol &protocol) {
     points.at({{"largest d", 256}});
-    limits_of_ratio(points, "exact / printed as d grows", "d", -4, {16, 32, 64, 128, 256},
+    limits_of_ratio(points, "noise of one pair / printed form as d grows", "d", -4, {16, 32, 64, 128, 256},
                     [&](int d) { return 1 / exp_law().printed(d, std::sqrt(d)) * sphere_noise(d, protocol.seed); })
-        .but_not("slope -2", -2)
-        .but_not("$-8/d$", -8);
+        .but_not("$-2$ in place of $-4$", -2)
+        .but_not("$-8$ in place of $-4$", -8);
   });
   return measure(c, [](Points &points, Seed seed, int d) {
     const double printed = exp_law().printed(d, std::sqrt(d));
     const Integral noise = sphere_noise(d, seed);
-    points.statement("noise of one pair, as printed", noise, printed);
-    points.obligation("noise of one pair", noise, sphere_law(d / 2.0, d))
-        .but_not("Bessel index $d/2$", sphere_law(d / 2.0 + 1, d))
-        .but_not("Bessel index $(d-3)/2$", sphere_law((d - 1) / 2.0, d));
+    points.statement("noise of one pair, against the printed form", noise, printed);
+    points.obligation("noise of one pair, against the exact form", noise, sphere_law(d / 2.0, d))
+        .but_not("Bessel index $d/2$ in place of $d/2 - 1$", sphere_law(d / 2.0 + 1, d))
+        .but_not("Bessel index $(d-3)/2$ in place of $d/2 - 1$", sphere_law((d - 1) / 2.0, d));
     points.wrong_system("Gaussian keys", mean_noise(exp_law(), d, std::sqrt(d), seed), sphere_law(d / 2.0, d));
     // 0F1(; d/2; d) is between e^2 (1 - 4/d) and e^2, because its term m is between 2^m/m! (1 - m (m-1)/d) and 2^m/m!
-    points.limit("exact / printed", at_least_point(noise.value / printed, 1 - 4.0 / d, noise.error / printed));
+    points.limit("noise of one pair / printed form, at least $1 - 4/d$",
+                 at_least_point(noise.value / printed, 1 - 4.0 / d, noise.error / printed));
   });
 }
 
@@ -135,10 +137,11 @@ Claim snr_exp_median() {
                         "$d_k$ is large; the sentence is about the linear kernel's denominator",
                         "The exponential kernel is treated on its own, and $d_k + O(sqrt d_k)$ is written in its "
                         "exponent: the text does not call the replacement harmless there."));
-  c.exactly("Take the ratio of a probe's noise to the printed form. Its logarithm has mean 0 and variance $2 d a^2 = 8 "
-            "(1 - 1/sqrt d)^2 -> 8$. For nine of ten probes the ratio is between $exp(-4.65)$ and $exp(4.65)$.");
+  c.exactly("Take the ratio of a probe's noise to the printed form. With $a = 2 (tau-1)/tau^2$ and $tau = sqrt(d)$ its "
+            "logarithm has mean 0 and variance $2 d a^2 = 8 (1 - 1/sqrt d)^2$, which tends to 8. For nine of ten "
+            "probes the ratio is between $exp(-4.65)$ and $exp(4.65)$.");
   c.because("The text says 'sharply' only about the linear kernel's sum, and it writes $d_k + O(sqrt d_k)$ in the "
-            "exponent. For the median probe, and for keys of one norm, the replacement is harmless.");
+            "exponent. For the median probe, and for keys that all have the same norm, the replacement is harmless.");
   c.runs({"exp_unnormalized"}), c.takes({width}), c.at({{}, {{"d", 256}}});
   c.also([](Points &points, const Protocol &protocol) {
     const std::vector<int> widths(growing_widths.begin() + 1, growing_widths.end());
@@ -148,25 +151,27 @@ Claim snr_exp_median() {
     const double band = std::sqrt(8.0) * quantile(boost::math::normal(), 0.95); // 4.65
     points.at({{"largest d", 256}});
     points
-        .obligation("variance over probes of log(noise / printed) as d grows",
+        .obligation("variance over probes of log(noise / printed form) as d grows",
                     limit_in_root([&](int d) { return spread_of_excess(d, protocol.seed).variance; }, widths), 8)
-        .but_not("the variance for half the exponent", 2);
-    points.obligation("log(noise / printed) at the 5% quantile of the probe's norm, as d grows", excess_at(0.05), band);
-    points.obligation("log(noise / printed) at the 95% quantile of the probe's norm, as d grows", excess_at(0.95),
+        .but_not("2, the variance for half the exponent", 2);
+    points.obligation("log(noise / printed form) at the 5% quantile of the probe's norm, as d grows", excess_at(0.05),
+                      band);
+    points.obligation("log(noise / printed form) at the 95% quantile of the probe's norm, as d grows", excess_at(0.95),
                       -band);
   });
   return measure(c, [](Points &points, Seed seed, int d) {
     const double a = decay_rate(std::sqrt(d)), low = quantile_of_square(d, 0.05), median = quantile_of_square(d, 0.5);
     const Spread found = spread_of_excess(d, seed);
     const Integral noisy = log_excess(d, low, seed);
-    points.statement("log(noise / printed) at the 5% quantile of the probe's norm", noisy, 0);
-    points.obligation("the same", noisy, a * (d - low));
-    points.obligation("log(noise / printed) at the median probe, against $a (d - |k_i|^2)$",
+    points.statement("log(noise / printed form) at the 5% quantile of the probe's norm, against 0", noisy, 0);
+    points.obligation("log(noise / printed form) at the 5% quantile of the probe's norm, against $a (d - |k_i|^2)$",
+                      noisy, a * (d - low));
+    points.obligation("log(noise / printed form) at the median of the probe's norm, against $a (d - |k_i|^2)$",
                       log_excess(d, median, seed), a * (d - median));
     const double law = 8 * std::pow(1 - 1 / std::sqrt(d), 2);
-    points.obligation("mean over probes of log(noise / printed)", found.mean, 0);
-    points.obligation("variance over probes of log(noise / printed)", found.variance, law)
-        .but_not("the limit, 8", 8)
+    points.obligation("mean over probes of log(noise / printed form): 0", found.mean, 0);
+    points.obligation("variance over probes of log(noise / printed form): $2 d a^2$", found.variance, law)
+        .but_not("8, the limit as d grows", 8)
         .but_not("$d a^2$", d * a * a);
     points.wrong_system("variance over other keys, not over probes", spread_of_term(d, std::sqrt(d), d, seed).variance,
                         law);
@@ -182,7 +187,7 @@ Claim snr_exp_typo() {
                     "exp(2 (1-tau)/tau^2 |k_i|^2)$.",
                     "given the probe",
                     "The right-hand side of the same line, from which the text goes on, has the norm inside."));
-  c.exactly("The norm belongs inside the exponential, as on the right.");
+  c.exactly("The norm belongs inside the exponential, as on the right-hand side.");
   c.because("A bracket is misplaced.");
   c.runs({"exp_unnormalized", "solu"});
   c.takes({key_width_param(16, 2, 256), real_param("tau", 2, 1.05, 1000, "temperature"),
@@ -190,12 +195,12 @@ Claim snr_exp_typo() {
   return measure(c, [](Points &points, Seed seed, int d, double tau, double s) {
     const double right = std::exp(2 * (1 - tau) / (tau * tau) * s);
     const auto noise = [&](const KernelLaw &law) { return noise_given_probe(law, d, tau, std::sqrt(s), seed); };
-    points.statement("noise of one pair given $|k_i|^2$, as printed", noise(exp_law()),
+    points.statement("noise of one pair given $|k_i|^2$, against the left-hand side as printed", noise(exp_law()),
                      std::exp(2 / (tau * tau) - 2 / tau) * s);
     points.wrong_system("SoLU kernel", noise(solu_law()), right);
-    points.obligation("noise of one pair given $|k_i|^2$", noise(exp_law()), right)
-        .but_not("norm on the first term alone", std::exp(2 * s / (tau * tau) - 2 / tau))
-        .but_not("norm on the second term alone", std::exp(2 / (tau * tau) - 2 * s / tau));
+    points.obligation("noise of one pair given $|k_i|^2$, against the right-hand side", noise(exp_law()), right)
+        .but_not("the norm as a factor of $2/tau^2$ alone", std::exp(2 * s / (tau * tau) - 2 / tau))
+        .but_not("the norm as a factor of $2/tau$ alone", std::exp(2 / (tau * tau) - 2 * s / tau));
   });
 }
 } // namespace

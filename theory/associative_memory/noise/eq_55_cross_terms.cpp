@@ -62,8 +62,9 @@ double second_moment(int d) { return d / 2.0; }
 
 Claim snr_cross_terms() {
   ClaimBuilder c("snr-cross-terms", "000 Eq 55-57");
-  c.says("The cross terms $j != j'$ of $|r|^2$ vanish in expectation, the values being i.i.d. standard Gaussian.");
-  c.exactly("The cross terms are 0 in expectation. For independent values of mean $mu$ they are $(N-1) (N-2) |mu|^2 (E "
+  c.says("The cross terms $j != j'$ of the squared noise $|r|^2$ vanish in expectation if the values are i.i.d. "
+         "standard Gaussian.");
+  c.exactly("The expectation of the cross terms is 0. For independent values of mean $mu$ it is $(N-1) (N-2) |mu|^2 (E "
             "kappa)^2$.");
   c.because("Only independence and mean zero are needed, not a Gaussian distribution.");
   c.runs({"relu_kernel"}), c.takes(sizes);
@@ -76,17 +77,17 @@ Claim snr_cross_terms() {
     };
     const Mean centred = cross(0, HUGE_VAL, protocol.full() ? 20000 : 4000); // 0 has no relative error
     const Mean shifted = cross(1, wanted_sensitivity(protocol, with_mean, {squared}), 1000);
-    points.statement("cross terms of $|r|^2$, values of mean 0", centred, 0)
+    points.statement("mean of the cross terms of $|r|^2$ for values of mean 0", centred, 0)
         .but_not("the law for values of mean 1", with_mean);
     points.wrong_system("values of mean 1", shifted, 0);
-    points.obligation("cross terms, values of mean 1", shifted, with_mean)
-        .but_not("$(N-1)^2$ for $(N-1) (N-2)$", squared);
+    points.obligation("mean of the cross terms of $|r|^2$ for values of mean 1", shifted, with_mean)
+        .but_not("$(N-1)^2$ in place of $(N-1) (N-2)$", squared);
   });
 }
 
 Claim snr_value_mean() {
   ClaimBuilder c("snr-value-mean", "000 Eq 55-57");
-  c.says("The cross terms vanish because the values have mean zero.");
+  c.says("The cross terms of the squared noise $|r|^2$ vanish because the values have mean zero.");
   c.exactly("$E|r|^2 = n (dv + |mu|^2) E kappa^2 + n (n-1) |mu|^2 (E kappa)^2$ over $n$ other pairs with values of "
             "mean $mu$.");
   c.because(
@@ -101,10 +102,11 @@ Claim snr_value_mean() {
                                 [](const Split &split) { return split.noise; });
     };
     const Mean shifted = noise(1, wanted_sensitivity(protocol, right, {squared}));
-    points.obligation("mean of $|r|^2$, values of mean 0", noise(0, wanted_sensitivity(protocol)), diagonal / 2);
-    points.obligation("mean of $|r|^2$, values of mean 1", shifted, right)
-        .but_not("without cross terms", diagonal)
-        .but_not("$n^2$ for $n (n-1)$", squared);
+    points.obligation("mean of the noise $|r|^2$ for values of mean 0", noise(0, wanted_sensitivity(protocol)),
+                      diagonal / 2);
+    points.obligation("mean of the noise $|r|^2$ for values of mean 1", shifted, right)
+        .but_not("the law without the cross terms", diagonal)
+        .but_not("$n^2$ in place of $n (n-1)$", squared);
   });
 }
 
@@ -130,15 +132,15 @@ Claim snr_value_norm() {
   c.holds_asymptotically(), c.runs({"linear"}), c.takes({value_width_param(8, 3, 64)});
   return measure(c, [](Points &points, Seed seed, int least) {
     const Integral own = norm_ratio(least, seed);
-    points.statement("mean of $|v_j|^2 / |v_i|^2$", own, 1);
-    points.obligation("mean of $|v_j|^2 / |v_i|^2$", own, least / (least - 2.0))
+    points.statement("mean of $|v_j|^2 / |v_i|^2$, against 1", own, 1);
+    points.obligation("mean of $|v_j|^2 / |v_i|^2$, against $dv / (dv - 2)$", own, least / (least - 2.0))
         .but_not("$dv / (dv - 1)$", least / (least - 1.0));
     std::vector<int> widths;
     for (int dv = least; dv <= 32 * least; dv *= 2) widths.push_back(dv);
     points.at({{"largest dv", 32 * least}});
     limits_of_ratio(points, "mean of $|v_j|^2 / |v_i|^2$ as dv grows", "dv", 2, widths, [&](int dv) {
       return norm_ratio(dv, seed);
-    }).but_not("$1 + 1/dv$", 1);
+    }).but_not("1 in place of 2", 1);
   });
 }
 } // namespace

@@ -7,10 +7,10 @@ namespace recollect::theory {
 namespace {
 Claim fig2_head_noise() {
   ClaimBuilder c("fig2-head-noise", "000 §2.1.1 (3), §3.1");
-  c.says("Not in the text, about Fig 2: the retrieval noise of one head falls as its width $D / n_h$ grows, for the "
-         "linear and the exp kernel.");
+  c.says("Addition to Fig 2, not in the text: for the linear and the exp kernel the retrieval noise of one head falls "
+         "as its width $D / n_h$ grows ($D$: width of all heads together, $n_h$: number of heads).");
   c.exactly("With one other pair and Gaussian keys the noise is $1/(d-2)$ for the linear kernel, and $(1+2a)^(-d/2)$ "
-            "for exp at $tau = sqrt(d)$.");
+            "with $a = 2 (tau-1)/tau^2$ for the exp kernel at $tau = sqrt(d)$.");
   c.because("With fewer and wider heads retrieval is more precise for both kernels, and far more so for exp. This says "
             "nothing about what heads learn in training, which is the subject of Fig 2.");
   c.runs({"linear", "exp_unnormalized"});
@@ -26,13 +26,15 @@ Claim fig2_head_noise() {
         const Integral noise = mean_noise(law, int(d), tau, protocol.seed);
         if (heads > 1) {
           const Integral ratio = wider / noise;
-          points.wrong_system("heads and widths exchanged", at_most_point(1 / ratio.value, 1, ratio.error));
-          points.obligation("noise with fewer heads divided by noise with this number of heads",
+          points.wrong_system("the ratio inverted: noise with more heads / noise with fewer",
+                              at_most_point(1 / ratio.value, 1, ratio.error));
+          points.obligation("noise with fewer heads / noise with this number of heads, at most 1",
                             at_most_point(ratio.value, 1, ratio.error));
         }
         auto stated = points.obligation("noise of one pair in one head", noise, law.mean(d, tau));
-        law.tempered ? stated.but_not("exponent $-(d-1)/2$", std::pow(1 + 2 * decay_rate(tau), -(d - 1) / 2))
-                     : stated.but_not("$1/d$", 1 / d);
+        law.tempered
+            ? stated.but_not("exponent $-(d-1)/2$ in place of $-d/2$", std::pow(1 + 2 * decay_rate(tau), -(d - 1) / 2))
+            : stated.but_not("$1/d$ in place of $1/(d-2)$", 1 / d);
         wider = noise;
       }
     }

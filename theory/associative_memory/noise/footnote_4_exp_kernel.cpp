@@ -49,7 +49,8 @@ Claim snr_norm_invariant() {
     const Vector without = ratios("exp_unnormalized");
     // The rounding errors of both reads: exponents of size |k|^2 / tau, inner products of d terms, and sums of n terms.
     points.rounding(8.0 * (2.0 * d / tau * (d + 4) + n) * max_abs(without));
-    points.obligation("$SNR^-1$ of every memory", ratios("softmax"), without);
+    points.obligation("$SNR^-1$ of every memory with the softmax normaliser, against $SNR^-1$ without it",
+                      ratios("softmax"), without);
     points.wrong_system("a normaliser for every key instead of every query", ratios("exp_unnormalized", true), without);
   });
 }
@@ -84,8 +85,9 @@ Vector squared_products(int d, Components kind, std::uint64_t seed, size_t first
 
 Claim dot_variance() {
   ClaimBuilder c("dot-variance", "000 §2.1.1, Exp Kernel");
-  c.says("x.y has variance $d_k$ for independent components of mean zero and unit variance.");
-  c.exactly("Exactly $d$.");
+  c.says("The inner product x.y has variance $d_k$ if the components of x and y are independent, with mean zero and "
+         "unit variance.");
+  c.exactly("The variance is exactly the width $d$.");
   c.because("The components must be independent: equal components give $d^2$.");
   c.runs({"linear"}), c.takes({integer_param("d", 16, 2, 32, "width")}), c.at({{}, {{"d", 4}}});
   return measure(c, [](Points &points, const Protocol &protocol, int d) {
@@ -96,11 +98,11 @@ Claim dot_variance() {
       };
       return sample_mean(wanted, 100, 20000, in_blocks(cached_block(64 * d), draw));
     };
-    points.obligation("Gaussian components", variance(Components::gaussian), d)
-        .but_not("$d - 1$", d - 1)
-        .but_not("$d + 1$", d + 1);
-    points.obligation("components +-1", variance(Components::signs), d);
-    points.wrong_system("one component repeated",
+    points.obligation("variance of x.y for Gaussian components: d", variance(Components::gaussian), d)
+        .but_not("$d - 1$ in place of $d$", d - 1)
+        .but_not("$d + 1$ in place of $d$", d + 1);
+    points.obligation("variance of x.y for components +-1: d", variance(Components::signs), d);
+    points.wrong_system("vectors whose components are all equal",
                         mean_of(squared_products(d, Components::all_the_same, protocol.seed, 0, 500)), d);
   });
 }

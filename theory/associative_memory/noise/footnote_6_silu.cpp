@@ -35,10 +35,11 @@ double next_term(double d) { return 2 / std::sqrt(2 * M_PI) * 31 * std::pow(M_PI
 
 Claim snr_silu() {
   ClaimBuilder c("snr-silu-like-relu", "000 footnote 6");
-  c.says("SiLU is not analysed separately: its behaviour is similar to ReLU and does not affect the conclusions.");
-  c.exactly("For $|k_i|^2 = d$, the inverse SNR divided by ReLU's is $1 - 2 (pi^2/3) / sqrt(2 pi) d^(-3/2) + ...$, "
-            "which tends to 1.");
-  c.because("The two are similar at every width in use; below width 16 they differ by some percent.");
+  c.says(
+      "SiLU is not analysed separately: its behaviour is similar to that of ReLU and does not affect the conclusions.");
+  c.exactly("For $|k_i|^2 = d$ the inverse SNR of SiLU divided by that of ReLU is $1 - 2 (pi^2/3) / sqrt(2 pi) "
+            "d^(-3/2) + ...$, which tends to 1.");
+  c.because("The two inverse SNRs are similar at every width in use. Below width 16 they differ by some percent.");
   c.holds_asymptotically(), c.takes({key_width_param(64, 16, 4096)}), c.at({{{"d", 16}}, {}, {{"d", 256}}});
   return measure(c, [](Points &points, double d) {
     const double root = std::pow(d, 1.5);
@@ -48,11 +49,12 @@ Claim snr_silu() {
     const auto held = [&](double law) {
       return bracketed_point(root * (1 - ratio.value), law, next_term(d) + root * (ratio.error + 4 * std::exp(-d)));
     };
-    points.statement("inverse SNR / ReLU's, against 1", bracketed_point(ratio.value, 1, ratio.error));
-    points.limit("$d^(3/2)$ times (1 minus that ratio)", held(lack(d)))
-        .but_not("half of the law", lack(d) / 2)
-        .but_not("leaky ReLU of slope .2: 1.04", -0.04 * root);
-    points.limit("distance of that ratio from 1, at most $2.7 / d^(3/2)$",
+    points.statement("inverse SNR of SiLU / inverse SNR of ReLU, against 1",
+                     bracketed_point(ratio.value, 1, ratio.error));
+    points.limit("$d^(3/2)$ times (1 - inverse SNR of SiLU / inverse SNR of ReLU)", held(lack(d)))
+        .but_not("half of the right value", lack(d) / 2)
+        .but_not("ratio 1.04, as for leaky ReLU of slope 0.2", -0.04 * root);
+    points.limit("distance of inverse SNR of SiLU / inverse SNR of ReLU from 1, at most $2.7 / d^(3/2)$",
                  at_most_point(std::fabs(1 - ratio.value), 2.7 / root, ratio.error));
   });
 }

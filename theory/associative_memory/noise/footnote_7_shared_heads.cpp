@@ -100,21 +100,22 @@ Integral shared_of_exp(int d, std::uint64_t seed) { return mean_product(d, false
 Claim footnote_7() {
   ClaimBuilder c("footnote7-mqa-noise", "000 footnote 7 (to §2.1.2, Multihead)");
   c.says("In multi-query attention with shared keys and values, where $W_O$ averages $n_h$ heads, the variance of the "
-         "noise term falls by a factor of $n_h$ against one head of the same key and value widths.");
+         "noise term falls by a factor of $n_h$ compared with one head of the same key and value widths.");
   c.is_refuted(asserted("Footnote 7: 'in Multi-Query Attention, if $W_O$ learns to compute a simple average over $n_h$ "
                         "heads with shared keys and values, the variance of the noise term is reduced by a factor of "
                         "$n_h$ compared to a single-head attention with the same key/value dimensionality'.",
-                        "$W_O$ averages; keys and values shared; the same widths", "Nothing follows it.",
+                        "$W_O$ averages; keys and values shared; the same widths",
+                        "No later sentence limits the footnote.",
                         "The heads' queries differ, and we assume that the noises of different queries are "
                         "independent, as in the usual argument about the variance of an average. The footnote "
                         "illustrates an intuition ('from an intuitive perspective'); it is not used later."));
-  c.exactly("A query that retrieves $v_i$ is $k_i$ in every head. Then all heads have the same noise, and averaging "
+  c.exactly("The query that retrieves $v_i$ is $k_i$ in every head. Then all heads have the same noise, and averaging "
             "does not change its variance. For noisy queries $q_h = k_i + sigma xi_h$ the variance is multiplied by "
             "$(1 + sigma^2/n_h)/(1 + sigma^2)$.");
-  c.because("The factor $1/n_h$ needs independent noises, as from separate keys in each head. With independent queries "
-            "the linear kernel has independent noises, but the signal is lost as well. With the exp kernel at $tau = "
-            "sqrt(d)$ the heads share $1/e$ of the noise even if their queries are independent, so that the variance "
-            "falls to $1/n_h + (1 - 1/n_h)/e$ at best.");
+  c.because("The factor $1/n_h$ needs heads with independent noises. Heads with separate keys have them. With "
+            "independent queries the linear kernel has independent noises, but the signal is lost as well. With the "
+            "exp kernel at $tau = sqrt(d)$ the heads share $1/e$ of the noise even if their queries are independent, "
+            "so that the variance falls to $1/n_h + (1 - 1/n_h)/e$ at best.");
   c.runs({"linear", "exp_unnormalized"}),
       c.takes({integer_param("heads", 8, 3, 32, "heads"),
                real_param("sigma", 1, 0.5, 4, "standard deviation of the noise in each head's query"),
@@ -125,9 +126,9 @@ Claim footnote_7() {
     for (int width : {16, 24, 32, 48, 64})
       h.push_back(1.0 / width), share.push_back(shared_of_exp(width, protocol.seed));
     points.at({{"largest d", 64}})
-        .obligation("$E[kappa kappa']$ over $E kappa^2$, independent queries, exp kernel, as d grows",
+        .obligation("share of the noise that heads with independent queries have in common, exp kernel, as d grows",
                     limit_of(h, share), std::exp(-1))
-        .but_not("$1/2$", 0.5);
+        .but_not("$1/2$ in place of $1/e$", 0.5);
   });
   return measure(c, [](Points &points, Seed seed, double heads, double sigma, double d, double dv) {
     const double partial = (1 + sigma * sigma / heads) / (1 + sigma * sigma);
@@ -135,26 +136,28 @@ Claim footnote_7() {
     const auto average = [&](Queries queries, double noise) {
       return average_heads(int(heads), int(d), int(dv), queries, noise);
     };
-    const std::string noise = "$E|mean r_h|^2$ over $E|r_h|^2$, ", signal = "mean signal over $|k_i|^2$, ";
+    const std::string noise = "noise of the average over heads / noise of one head, ",
+                      signal = "signal of the average over heads / $|k_i|^2$, ";
     const Averaged same = average(Queries::the_key, 0), noisy = average(Queries::noisy, sigma),
                    apart = average(Queries::independent, 0), own = average(Queries::own_keys, 0);
     points.rounding(64 * heads * d * (1 + sigma * sigma)); // sums of heads * d terms of size 1 + sigma^2
     points.statement(noise + "query $k_i$ in every head", same.noise, 1 / heads);
     points.obligation(noise + "query $k_i$ in every head", same.noise, 1)
         .but_not("$1/sqrt(n_h)$", 1 / std::sqrt(heads));
-    points.obligation(signal + "$k_i + sigma xi_h$", noisy.signal, 1);
-    points.obligation(noise + "$k_i + sigma xi_h$", noisy.noise, partial)
-        .but_not("$1/n_h$", 1 / heads)
-        .but_not("no gain", 1);
-    points.wrong_system("independent queries", apart.noise, partial);
-    points.obligation(noise + "independent queries", apart.noise, 1 / heads);
-    points.obligation(signal + "independent queries", apart.signal, 0);
+    points.obligation(signal + "query $k_i + sigma xi_h$ in head h", noisy.signal, 1);
+    points.obligation(noise + "query $k_i + sigma xi_h$ in head h", noisy.noise, partial)
+        .but_not("$1/n_h$, as for independent noises", 1 / heads)
+        .but_not("1, no gain", 1);
+    points.wrong_system("independent queries in all heads", apart.noise, partial);
+    points.obligation(noise + "independent queries in all heads", apart.noise, 1 / heads);
+    points.obligation(signal + "independent queries in all heads", apart.signal, 0);
     points.wrong_system("queries $k_i + sigma xi_h$ in place of independent ones", noisy.signal, 0);
-    points.obligation(noise + "own keys in every head", own.noise, 1 / heads).but_not("$1/(n_h - 1)$", 1 / (heads - 1));
+    points.obligation(noise + "own keys in every head", own.noise, 1 / heads)
+        .but_not("$1/(n_h - 1)$ in place of $1/n_h$", 1 / (heads - 1));
     points
-        .obligation("$E[kappa kappa']$ over $E kappa^2$, independent queries, exp kernel", shared_of_exp(int(d), seed),
-                    std::pow((1 - 2 / d) / (1 - 4 / d), -d / 2))
-        .but_not("exponent $-(d-1)/2$", std::pow((1 - 2 / d) / (1 - 4 / d), -(d - 1) / 2));
+        .obligation("share of the noise that heads with independent queries have in common, exp kernel",
+                    shared_of_exp(int(d), seed), std::pow((1 - 2 / d) / (1 - 4 / d), -d / 2))
+        .but_not("exponent $-(d-1)/2$ in place of $-d/2$", std::pow((1 - 2 / d) / (1 - 4 / d), -(d - 1) / 2));
   });
 }
 } // namespace

@@ -37,8 +37,8 @@ inline Integral noise_points(Points &points, const KernelLaw &law, MemorySize si
   const auto [n, d, dv] = size;
   const Integral mean = mean_noise(law, d, tau, seed, gaussian_pairs(n, dv, gaussian_value(dv)));
   const double printed = n * law.printed(d, tau), exact = exact_noise(law, size, tau);
-  points.at(params_of(law, size, tau)).statement("mean over the probe, as printed", mean, printed);
-  auto stated = points.obligation("mean over the probe", mean, exact);
+  points.at(params_of(law, size, tau)).statement("$SNR^-1$, mean over probes, against the printed form", mean, printed);
+  auto stated = points.obligation("$SNR^-1$, mean over probes, against the exact form", mean, exact);
   for (const NoiseRival &rival : rivals) stated.but_not(rival.name, rival.factor * exact);
   const auto given = [&, n = n, d = d, dv = dv](const KernelLaw &kernel, double square, double value_square) {
     return noise_given_probe(kernel, d, tau, std::sqrt(square), seed,
@@ -46,11 +46,11 @@ inline Integral noise_points(Points &points, const KernelLaw &law, MemorySize si
   };
   const Integral own = given(law, d, dv);
   const double own_law = (n - 1) * law.given_probe(d, tau);
-  points.statement("probe of $|k_i|^2 = d$, $|v_i|^2 = dv$, as printed", own, printed);
-  points.obligation("probe of $|k_i|^2 = d$, $|v_i|^2 = dv$", own, own_law);
+  points.statement("$SNR^-1$ of a probe with $|k_i|^2 = d$, $|v_i|^2 = dv$, against the printed form", own, printed);
+  points.obligation("$SNR^-1$ of a probe with $|k_i|^2 = d$, $|v_i|^2 = dv$, against the exact form", own, own_law);
   points.wrong_system("memory with the " + wrong_kernel.kernel + " kernel", given(wrong_kernel, d, dv), own_law);
-  points.obligation("probe of $|k_i|^2 = 1.5 d$, $|v_i|^2 = 0.7 dv$", given(law, 1.5 * d, 0.7 * dv),
-                    (n - 1) / 0.7 * law.given_probe(1.5 * d, tau));
+  points.obligation("$SNR^-1$ of a probe with $|k_i|^2 = 1.5 d$, $|v_i|^2 = 0.7 dv$, against the exact form",
+                    given(law, 1.5 * d, 0.7 * dv), (n - 1) / 0.7 * law.given_probe(1.5 * d, tau));
   return mean;
 }
 
@@ -65,7 +65,7 @@ Points::Stated<Integral> limits_of_ratio(Points &points, const std::string &labe
     h.push_back(1.0 / x), ratios.push_back(ratio(x)), slopes.push_back(x * (ratios.back() + -1));
   }
   points.limit(label, limit_of(h, ratios), 1);
-  return points.limit(size + " times (that ratio minus 1)", limit_of(h, slopes), slope);
+  return points.limit(label + ": " + size + " times (this ratio minus 1)", limit_of(h, slopes), slope);
 }
 
 /// The mean over i of |o_i - c_i v_i|^2 / |c_i v_i|^2 for memories first ... first + count - 1 of random pairs, where
@@ -103,7 +103,7 @@ inline void sampled_noise_point(Points &points, const KernelLaw &law, MemorySize
     return sampled_noise(law, size, tau, protocol.seed, first, int(count));
   };
   points.at(params_of(law, size, tau));
-  points.obligation("mean over the probe, sampled",
+  points.obligation("$SNR^-1$, mean over sampled probes, against the exact form",
                     sample_mean(wanted_sensitivity(protocol), 400, 100000, in_blocks(200, draw)),
                     exact_noise(law, size, tau));
 }
@@ -124,12 +124,12 @@ inline void limits_of_exponent(Points &points, const KernelLaw &law, double slop
   std::map<int, Integral> logs; // of exact over printed
   for (int d : growing_widths) logs[d] = log(1 / law.printed(d, std::sqrt(d)) * mean_noise(law, d, std::sqrt(d), seed));
   points.at({{"kernel", law.kernel}, {"largest d", 256}, {"tau", "sqrt(d)"}});
-  points.limit("exact exponent / printed exponent as d grows",
+  points.limit("exponent of the mean over probes / printed exponent as d grows",
                limit_in_root([&](double d) { return -1 / (2 * (std::sqrt(d) - 1)) * logs[d] + 1; }), 1);
-  points.limit("log(exact / printed) as d grows", limit_in_root([&](int d) { return logs[d]; }), 4)
-      .but_not("$e^2$ for $e^4$", 2);
+  points.limit("log(mean over probes / printed form) as d grows", limit_in_root([&](int d) { return logs[d]; }), 4)
+      .but_not("2 in place of 4", 2);
   points
-      .limit("$sqrt(d)$ times (log(exact / printed) - 4) as d grows",
+      .limit("$sqrt(d)$ times (log(mean over probes / printed form) - 4) as d grows",
              limit_in_root([&](int d) { return std::sqrt(d) * (logs[d] + -4); }), slope)
       .but_not("another slope", wrong_slope);
 }

@@ -17,8 +17,12 @@ double predicted(const Finding &finding, const std::string &label) {
 BOOST_AUTO_TEST_CASE(at_points_of_our_own) {
   // (n-1) dv/(dv-2) / (d-2) = 5 * 5/3 / 7, and half of it.
   const Assignments point{{"n", "6"}, {"d", "9"}, {"dv", "5"}};
-  BOOST_TEST(std::fabs(predicted(check_claim_at("snr_linear", point), "mean over the probe") - 25.0 / 21) < 1e-14);
-  BOOST_TEST(std::fabs(predicted(check_claim_at("snr_relu", point), "mean over the probe") - 25.0 / 42) < 1e-14);
+  BOOST_TEST(
+      std::fabs(predicted(check_claim_at("snr_linear", point), "$SNR^-1$, mean over probes, against the exact form") -
+                25.0 / 21) < 1e-14);
+  BOOST_TEST(
+      std::fabs(predicted(check_claim_at("snr_relu", point), "$SNR^-1$, mean over probes, against the exact form") -
+                25.0 / 42) < 1e-14);
   check_claim_at("snr_linear", {{"n", "2"}, {"d", "3"}, {"dv", "3"}});
   check_claim_at("snr_eq10_quadratic", {{"n", "3"}, {"d", "7"}, {"dv", "4"}});
   check_claim_at("snr_sqrt_correction", {{"d", "31"}});
