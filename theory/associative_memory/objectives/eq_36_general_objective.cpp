@@ -48,8 +48,8 @@ Claim eq36_general() {
     const Recurrence r = with_parts(random_recurrence(dv, d, seed), 1, 1);
     const Dense expected = r.stepped();
     points.rounding(units(r)).statement("$S - dL/dS$ against $A S B + C$, symmetric A and B", descended(r), expected);
-    points.wrong_system("no $1/2$ on the second term", descended(r, 1, 1), expected);
-    points.wrong_system("sign of C flipped", descended(r, 0.5, -1), expected);
+    points.wrong_system("the objective without the $1/2$ of its second term", descended(r, 1, 1), expected);
+    points.wrong_system("the objective with the sign of C flipped", descended(r, 0.5, -1), expected);
   });
 }
 
@@ -81,10 +81,10 @@ Claim symmetric_is_sufficient() {
     const Dense both = 0.5 * (r.A * r.S * r.B + transpose(r.A) * r.S * transpose(r.B)) + r.C;
     points.rounding(size)
         .statement("work of $S - A S B - C$ around a parallelogram, any A and B", circulation(r, X, Y), loop)
-        .but_not("there is a potential: no work", 0);
+        .but_not("no work, as if there were a potential", 0);
     points.wrong_system("symmetric A and B", circulation(symmetric, X, Y), loop);
     points.obligation("$S - dL/dS$ of Eq 36 against $(A S B + A^T S B^T)/2 + C$", descended(r).data, both.data)
-        .but_not("it is still $A S B + C$", r.stepped().data);
+        .but_not("$A S B + C$, as for symmetric matrices", r.stepped().data);
   });
 }
 
@@ -112,8 +112,9 @@ Claim symmetric_is_not_necessary() {
                         "'Generally' in the next sentence is what we mean: for matrices in general position a "
                         "potential needs symmetry. Two antisymmetric matrices are an exception that none of our models "
                         "uses, and Eq 36 is derived for symmetric ones alone."));
-  c.exactly("The condition is $A^T S B^T = A S B$ for every $S$: both symmetric, or both antisymmetric (or the map is "
-            "zero). Smallest counter-example: $A = B = [[0,1],[-1,0]]$.");
+  c.exactly(
+      "The condition is $A^T S B^T = A S B$ for every $S$. It holds if $A$ and $B$ are both symmetric, if they are "
+      "both antisymmetric, and if the map is zero. The smallest counter-example is $A = B = [[0,1],[-1,0]]$.");
   c.because(
       "Symmetric $A$ and $B$ are sufficient for a potential, and the rest of the paper uses only that. They are not "
       "necessary: two antisymmetric matrices have a potential as well, and Eq 36 generates their recurrence too.");
@@ -124,7 +125,7 @@ Claim symmetric_is_not_necessary() {
     r.A = r.B = turn;
     points.at({{"dv", 2}, {"d", 2}})
         .rounding(1)
-        .statement("A against $A^T$ where $A = B = [[0,1],[-1,0]]$: $S -> A S B$ is self-adjoint", turn,
+        .statement("A against $A^T$, for $A = B = [[0,1],[-1,0]]$, with which $S -> A S B$ is self-adjoint", turn,
                    transpose(turn));
     points.obligation("the matrix of $S -> A S B$ against its transpose, $A = B = [[0,1],[-1,0]]$", map,
                       transpose(map));
@@ -138,7 +139,7 @@ Claim symmetric_is_not_necessary() {
                 of_transposes = jacobian(transpose(mixed.A), transpose(mixed.B));
     points.rounding(units(both))
         .obligation("the matrix of $S -> A S B$ against its transpose, antisymmetric A and B", J, transposed)
-        .but_not("the adjoint is -A S B", -1.0 * transposed);
+        .but_not("the adjoint with the opposite sign", -1.0 * transposed);
     points.rounding(units(mixed)).wrong_system("antisymmetric A, symmetric B", wrong, transpose(wrong));
     points.obligation("the adjoint of $S -> A S B$ against $A^T S B^T$, antisymmetric A and symmetric B",
                       transpose(wrong), of_transposes);
@@ -177,7 +178,7 @@ Claim misplaced_diagonal() {
                       0.5 * weighted_square(S, weights), needed);
     points.obligation("S minus the gradient of $||diag(sqrt(1-lambda)) S||^2 / 2$ against $diag(lambda) S$",
                       kept_by(weights), kept.data);
-    points.wrong_system("no square root: $diag(1-lambda)$", kept_by(rival_weights), kept.data);
+    points.wrong_system("$diag(1-lambda)$ in place of $diag(sqrt(1-lambda))$", kept_by(rival_weights), kept.data);
   });
 }
 } // namespace

@@ -47,8 +47,8 @@ Layer with_moment(Layer layer, const Dense &moment) {
 Claim equation_46() {
   ClaimBuilder c("sstar-eq46", "000 Eq 45-46, Appendix F (Eq 112-116)");
   c.says("The minimiser over $S$ of $E|S Wk x - Wv x|^2 / 2$ is $(Wv E[xx^T] Wk^T)(Wk E[xx^T] Wk^T)^-1$.");
-  c.exactly("It is the least-squares solution. It needs $Wk E[xx^T] Wk^T$ to be invertible; otherwise the "
-            "pseudo-inverse gives the minimiser of least norm.");
+  c.exactly("This is the least-squares solution if $Wk E[xx^T] Wk^T$ is invertible. If it is not, the pseudo-inverse "
+            "in place of the inverse gives the minimiser of least norm.");
   c.takes({input_width, key_width, value_width});
   c.at({{}, {{"D", 6}, {"m", 6}, {"dv", 4}}, {{"D", 16}, {"m", 8}, {"dv", 8}}});
   return measure(c, [](Points &points, Seed seed, int D, int m, int dv) {
@@ -57,24 +57,25 @@ Claim equation_46() {
     const Dense form = optimum_eq46(f.layer);
     points.rounding(f.units);
     auto stated = points.statement("least squares against Eq 46", f.solution, form);
-    if (m < D) { // for m = D, S* does not depend on the data
-      stated.but_not("without $E[x x^T]$: $Wv Wk^+$", f.layer.Wv * pseudo_inverse(f.layer.Wk))
-          .but_not("$E[x x^T]^-1$ for $E[x x^T]$", optimum_eq46(with_moment(f.layer, inverse(f.layer.moment))));
-      points.wrong_system("isotropic data in place of these", isotropic_fit(layer).solution, form);
+    if (m < D) { // otherwise S* does not depend on the data
+      stated.but_not("$Wv Wk^+$, without $E[x x^T]$", f.layer.Wv * pseudo_inverse(f.layer.Wk))
+          .but_not("$E[x x^T]^-1$ in place of $E[x x^T]$", optimum_eq46(with_moment(f.layer, inverse(f.layer.moment))));
+      points.wrong_system("isotropic data", isotropic_fit(layer).solution, form);
     }
-    stated.but_not("the first factor alone", f.layer.Wv * f.layer.moment * transpose(f.layer.Wk));
+    stated.but_not("the first factor of Eq 46 alone", f.layer.Wv * f.layer.moment * transpose(f.layer.Wk));
     // With two equal rows of Wk there is no inverse; the pseudo-inverse gives the minimiser of least norm.
     Layer equal_rows = layer;
     for (int c = 0; c < D; ++c) equal_rows.Wk(m - 1, c) = equal_rows.Wk(0, c);
     const Fit g = fit(equal_rows, inputs_of(layer.moment, seed), m - 1);
-    points.obligation("two rows of Wk equal: least squares of least norm against the pseudo-inverse",
-                      against(g, optimum_eq46(g.layer)));
+    points.obligation(
+        "two equal rows of Wk: least-squares solution of least norm against Eq 46 with the pseudo-inverse",
+        against(g, optimum_eq46(g.layer)));
   });
 }
 
 Claim equation_47() {
   ClaimBuilder c("sstar-eq47", "000 Eq 47");
-  c.says("If $Wk$ is invertible and $E[xx^T]$ is positive definite, $S* = Wv Wk^-1$.");
+  c.says("If $Wk$ is invertible and $E[xx^T]$ is positive definite, the optimal memory is $S* = Wv Wk^-1$.");
   c.exactly("This holds for any distribution of $x$.");
   c.takes({input_width, value_width}), c.at({{{"D", 6}, {"dv", 4}}, {{"D", 12}, {"dv", 12}}});
   return measure(c, [](Points &points, Seed seed, int D, int dv) {
@@ -104,12 +105,12 @@ Claim equation_48() {
                         "What we use of Eq 48 is that $E[xx^T]$ does not cancel, so that $S*$ depends on the data; Eq "
                         "46 shows it as well. The simplification holds where the data are isotropic on the heads' "
                         "subspaces, and we should have kept Eq 46."));
-  c.exactly("Eq 46 should stay as it is. Eq 48 equals it only if $E[xx^T]$ commutes with the projector $Wk^+ Wk$ "
+  c.exactly("Eq 46 should stay as it is. Eq 48 equals Eq 46 only if $E[xx^T]$ commutes with the projector $Wk^+ Wk$ "
             "(isotropic data) or Wk is invertible. Smallest counter-example: $E[xx^T] ~ [[1,1],[1,2]]$, $k = v = x_1$: "
             "Eq 48 gives 2, the minimiser is 1.");
-  c.because("Eq 46 is right. The step to Eq 48 splits $(Wk E Wk^T)^-1$ into $(Wk^T)^+ E^-1 Wk^+$, which is not valid "
-            "for pseudo-inverses. The conclusion of the text, that $S*$ then depends on the data, is true "
-            "(sstar_depends_on_data).");
+  c.because("Eq 46 is right. The step to Eq 48 splits $(Wk E Wk^T)^-1$, $E = E[xx^T]$, into $(Wk^T)^+ E^-1 Wk^+$, "
+            "which is not valid for pseudo-inverses. The conclusion of the text, that $S*$ then depends on the data, "
+            "is true (sstar_depends_on_data).");
   c.takes({input_width, key_width, value_width}), c.at({{}, {{"D", 16}, {"m", 8}, {"dv", 8}}});
   c.first([](Points &points, const Protocol &) { // E[x x^T] ~ [[1,1],[1,2]] and k = v = x_1: S* = 1
     const Dense first(1, 2, {1, 0}), X(2, 2, {1, 1, 0, 1});
@@ -127,7 +128,7 @@ Claim equation_48() {
     points.rounding(f.units).statement("least squares against Eq 48", f.solution, optimum_eq48(f.layer));
     points.obligation("least squares against Eq 46", f.solution, optimum_eq46(f.layer))
         .but_not("$Wv Wk^+$", f.layer.Wv * pseudo_inverse(f.layer.Wk));
-    points.wrong_system("other data", f.solution, optimum_eq48(isotropic.layer));
+    points.wrong_system("Eq 48 for other data", f.solution, optimum_eq48(isotropic.layer));
     points.obligation("isotropic data: least squares against Eq 48", against(isotropic, optimum_eq48(isotropic.layer)));
     points.rounding(invertible.units * of_moment.front() / of_moment.back())
         .obligation("invertible Wk: least squares against Eq 48", invertible.solution, optimum_eq48(invertible.layer));
@@ -154,11 +155,12 @@ Claim depends_on_data() {
     points.statement(
         "relative change of the least-squares $S*$ between two distributions of x, against the change by Eq 46",
         change(one.solution, two.solution), law);
-    points.wrong_system("two isotropic distributions: no change", change(flat.solution, scaled.solution), law);
+    points.wrong_system("two isotropic distributions, between which $S*$ does not change",
+                        change(flat.solution, scaled.solution), law);
     points.rounding(two.units)
         .statement("least squares on the second distribution against Eq 46 for this distribution", two.solution,
                    optimum_eq46(two.layer))
-        .but_not("one $S*$ for every distribution: the $S*$ of the first", optimum_eq46(one.layer));
+        .but_not("the $S*$ of the first distribution", optimum_eq46(one.layer));
     points.obligation("$m = D$, the second distribution: least squares against $Wv Wk^-1$",
                       against(invertible, square.Wv * inverse(square.Wk)));
   });

@@ -32,9 +32,10 @@ Claim boundedness() {
   ClaimBuilder c("objective-boundedness", "000 §2.2 bullets, Eq 34, footnote 14");
   c.says("The objectives of linear attention and of softmax attention without its normaliser are unbounded below; "
          "DeltaNet's and, for large $t$, normalised softmax attention's are bounded.");
-  c.exactly("$L(c v k^T) = -c |v|^2 |k|^2$ for the first two. For DeltaNet $L >= 0$, and 0 is attained. For normalised "
-            "softmax $L >= -|v|^2 |phi|^2 / (2t)$ at every $t$, attained at $S = v phi^T$. The objective of gated "
-            "linear attention with $lambda < 1$ is bounded too.");
+  c.exactly("For linear attention and for softmax attention without its normaliser $L(c v k^T) = -c |v|^2 |k|^2$, "
+            "which has no lower bound. For DeltaNet $L >= 0$, and 0 is attained. For normalised softmax, with the "
+            "features $phi$ of the key, $L >= -|v|^2 |phi|^2 / (2t)$ at every $t$, and this value is attained at $S = "
+            "v phi^T$. The objective of gated linear attention with $lambda < 1$ is bounded too.");
   c.because("For normalised softmax and for gated linear attention the reason is the regulariser, which is the decay "
             "term of the recurrence.");
   c.takes({integer_param("t", 5, 1, 1000, "step"), integer_param("d", 8, 1, 32, "width of keys (or features)"),
@@ -77,16 +78,17 @@ Claim boundedness() {
         .but_not("$-|v||k|$", Vector(3, -std::sqrt(vv * kk)));
     points.statement("normalised softmax: minimum against $-|v|^2 |phi|^2 / (2t)$", found(softmax, least))
         .but_not("$-|v|^2 |phi|^2 / t$", 2 * least);
-    points.statement("normalised softmax: lowest of 100 states", above(softmax, least));
-    points.wrong_system("no regulariser", above(linear, least));
+    points.statement("normalised softmax: lowest objective of 100 states, at least $-|v|^2 |phi|^2 / (2t)$",
+                     above(softmax, least));
+    points.wrong_system("linear attention, which has no regulariser", above(linear, least));
     points.wrong_system("the regulariser's sign flipped", above(gains, least));
-    points.statement("DeltaNet: lowest of 100 states", above(delta, 0));
-    points.wrong_system("inner product for the square", above(linear, 0));
-    points.obligation("DeltaNet: minimum", found(delta, 0));
+    points.statement("DeltaNet: lowest objective of 100 states, at least 0", above(delta, 0));
+    points.wrong_system("the objective of linear attention in place of DeltaNet's", above(linear, 0));
+    points.obligation("DeltaNet: minimum against 0", found(delta, 0));
     points
-        .obligation("gated linear: minimum against $-sum_i v_i^2 |k|^2 / (2 (1 - lambda_i))$",
+        .obligation("gated linear attention: minimum against $-sum_i v_i^2 |k|^2 / (2 (1 - lambda_i))$",
                     found(gated, gated_minimum))
-        .but_not("without the gates", -vv * kk / 2);
+        .but_not("$-|v|^2 |k|^2 / 2$, without the gates", -vv * kk / 2);
   });
 }
 } // namespace

@@ -50,16 +50,18 @@ Claim linear_row() {
       return gradient_step(s.S, [&](const Dense &S) { return weight * s.recall(S); }).data;
     };
     points.rounding(units(s));
-    points.statement("$S_t$ against $S - dL/dS$", layer_step("linear", s.S, s.k, s.v, {}), recalled(-1))
-        .but_not("+<S k, v>", recalled(1))
-        .but_not("$-1/2 <S k, v>$", recalled(-0.5));
-    points.wrong_system("with DeltaNet's erase", layer_step("delta_net", s.S, s.k, s.v, {}), recalled(-1));
+    points
+        .statement("$S_t$ of linear attention against $S - dL/dS$", layer_step("linear", s.S, s.k, s.v, {}),
+                   recalled(-1))
+        .but_not("$+<S k, v>$ in place of $-<S k, v>$", recalled(1))
+        .but_not("$-1/2 <S k, v>$ in place of $-<S k, v>$", recalled(-0.5));
+    points.wrong_system("DeltaNet, which also erases", layer_step("delta_net", s.S, s.k, s.v, {}), recalled(-1));
   });
 }
 
 Claim gated_linear_row() {
   ClaimBuilder c("table2-gla", "000 Table 2, Eq 69");
-  c.says("Gated linear attention, $A = diag(lambda_t)$, $B = I$, $C = v_t k_t^T$, every element of $lambda_t$ in "
+  c.says("Gated linear attention, $A = diag(lambda_t)$, $B = I$, $C = v_t k_t^T$ with every element of $lambda_t$ in "
          "(0,1), is one gradient step on $-<S k_t, v_t> + 1/2 ||diag(sqrt(1-lambda_t)) S||_F^2$.");
   c.exactly("An identity.");
   c.because("As printed, the gate acts on the value side (the rows of $S$). The layer of reference [47], which the row "
@@ -76,8 +78,8 @@ Claim gated_linear_row() {
     for (size_t i = 0; i < gated.size(); ++i) gated[i] *= s.lambda[i];
     const Vector expected = weighted(1);
     points.rounding(units(s));
-    points.statement("$S_t$ against $S - dL/dS$", row_gated_step(s, s.v), expected)
-        .but_not("no square root: $diag(1-lambda)$", weighted(2));
+    points.statement("$S_t$ of gated linear attention against $S - dL/dS$", row_gated_step(s, s.v), expected)
+        .but_not("$diag(1-lambda)$ in place of $diag(sqrt(1-lambda))$", weighted(2));
     points.wrong_system("gates on the key side", layer_step("gated_linear", s.S, s.k, s.v, s.key_lambda), expected);
     points.wrong_system("the write gated too", row_gated_step(s, gated), expected);
   });
@@ -105,7 +107,7 @@ Claim delta_row() {
     };
     const Vector expected = gradient_step(s.S, stated).data;
     points.rounding(units(s));
-    points.statement("$S_t$ against $S - dL/dS$", layer_step("delta_net", s.S, s.k, s.v, {}), expected)
+    points.statement("$S_t$ of DeltaNet against $S - dL/dS$", layer_step("delta_net", s.S, s.k, s.v, {}), expected)
         .but_not("$||S k - v||^2$ without $1/2$", half_square(1, 2))
         .but_not("the erased part added instead of subtracted", half_square(-1, 1));
     points.wrong_system("no erase: linear attention", layer_step("linear", s.S, s.k, s.v, {}), expected);

@@ -88,12 +88,14 @@ Claim momentum_row() {
     const Sequence s = story(shape, seed), other = uneven(s, seed);
     const Vector same(shape.T, eta), expected = descend(s, as_in_table_2(s, same));
     points.rounding(units(s, of_eta(eta)))
-        .statement("reads and $S_T$ against the descent", results_of("delta_momentum", s, of_eta(eta)), expected)
-        .but_not("heavy ball on DeltaNet's gradient", descend(s, of_delta_net(s), eta))
-        .but_not("Eq 76: $<S k_t, v_t>$ inside the sum", descend(s, wrong_pair_of_eq_76(s, same)));
-    points.wrong_system("no momentum", results_of("delta_net", s), expected);
+        .statement("reads and $S_T$ against gradient steps on the objective of Table 2",
+                   results_of("delta_momentum", s, of_eta(eta)), expected)
+        .but_not("heavy-ball momentum on the gradient of DeltaNet's objective", descend(s, of_delta_net(s), eta))
+        .but_not("$<S k_t, v_t>$ inside the sum, as in Eq 76", descend(s, wrong_pair_of_eq_76(s, same)));
+    points.wrong_system("DeltaNet, which has no momentum", results_of("delta_net", s), expected);
     points.rounding(units(other, of_eta(1)))
-        .statement("another $eta$ at every step, uniform in 0.4 ... 0.95: reads and $S_T$ against the descent",
+        .statement("another $eta$ at every step, uniform in 0.4 ... 0.95: reads and $S_T$ against gradient steps on "
+                   "the objective of Table 2",
                    results_of("delta_momentum", other, of_eta(1)), descend(other, as_in_table_2(other, other.alpha)))
         .but_not("the same $eta$ at every step", expected);
   });
@@ -105,14 +107,14 @@ Claim momentum_as_printed() {
   c.is_refuted(slip("Eq 76: $<S k_t, v_t>$ inside a sum over $i$.", "none", "Table 2 has $<S k_i, v_i>$."));
   c.exactly("The pair in the sum should have index $i$, $<S k_i, v_i>$, as in Table 2. The printed objective generates "
             "$C_t$ = (sum of the weights) $v_t k_t^T$.");
-  c.because("The index is wrong; Table 2 is right. Smallest case: the keys are 1 and 1, the values 1 and 2, and $eta = "
-            "3/4$. The recurrence gives $C_2 = 11/4$, the printed objective $7/2$.");
+  c.because("The index in Eq 76 is wrong, and Table 2 is right. In the smallest case the keys are 1 and 1, the values "
+            "are 1 and 2, and $eta = 3/4$. Then the recurrence gives $C_2 = 11/4$, the printed objective $7/2$.");
   c.runs({"delta_momentum"}), c.takes(parameters);
   c.first([](Points &points, const Protocol &) {
     const Sequence s = stored({1, 1, 2, 1, 1}, {1, 1}, {1, 2});
     const double eta = 0.75;
     points.at({{"eta", eta}, {"T", 2}, {"d", 1}, {"dv", 1}}).rounding(units(s, of_eta(eta)));
-    points.statement("$S_2$ against the descent, $k = 1$, 1 and $v = 1$, 2",
+    points.statement("$S_2$ against gradient steps on the objective of Eq 76, keys 1 and 1, values 1 and 2",
                      results_of("delta_momentum", s, of_eta(eta)), descend(s, wrong_pair_of_eq_76(s, {eta, eta})));
   });
   return measure(c, [](Points &points, Seed seed, double eta, const Shape &shape) {
@@ -120,12 +122,13 @@ Claim momentum_as_printed() {
     const Vector same(shape.T, eta), squares(shape.T, eta * eta),
         measured = results_of("delta_momentum", s, of_eta(eta));
     points.rounding(units(s, of_eta(eta)));
-    points.statement("reads and $S_T$ against the descent", measured, descend(s, wrong_pair_of_eq_76(s, same)));
+    points.statement("reads and $S_T$ against gradient steps on the objective of Eq 76", measured,
+                     descend(s, wrong_pair_of_eq_76(s, same)));
     points
-        .obligation("reads and $S_T$ against the descent with $<S k_i, v_i>$ in the sum", measured,
+        .obligation("reads and $S_T$ against gradient steps on Eq 76 with $<S k_i, v_i>$ in the sum", measured,
                     descend(s, as_in_table_2(s, same)))
-        .but_not("no sum: DeltaNet's objective", descend(s, of_delta_net(s)))
-        .but_not("$eta^2$ for $eta$", descend(s, as_in_table_2(s, squares)));
+        .but_not("DeltaNet's objective, without the sum", descend(s, of_delta_net(s)))
+        .but_not("$eta^2$ in place of $eta$", descend(s, as_in_table_2(s, squares)));
   });
 }
 
@@ -142,7 +145,8 @@ Vector weighted_sum(const Sequence &s, const Vector &eta, int first, int shift) 
 
 Claim momentum_sum() {
   ClaimBuilder c("table2-momentum-eq75", "000 Eq 75");
-  c.says("$C_t = eta_t C_{t-1} + v_t k_t^T$ with $C_0 = 0$ is $sum_{i<=t} (prod_{j=i+1..t} eta_j) v_i k_i^T$.");
+  c.says("The recurrence $C_t = eta_t C_{t-1} + v_t k_t^T$ with $C_0 = 0$ gives $C_t = sum_{i<=t} (prod_{j=i+1..t} "
+         "eta_j) v_i k_i^T$.");
   c.exactly("An identity; the empty product at $i = t$ is 1.");
   c.runs({"delta_momentum"}), c.takes(parameters);
   return measure(c, [](Points &points, Seed seed, double eta, const Shape &shape) {
@@ -154,10 +158,10 @@ Claim momentum_sum() {
     };
     const Vector same = weighted_sum(s, Vector(T, eta), 0, 1), C = second_half(other, 1);
     points.rounding(4.0 * T * frobenius_norm(Dense(T, shape.Dk, s.k)) * frobenius_norm(Dense(T, shape.Dv, s.v)));
-    points.statement("$C_T$ of the layer", second_half(s, eta), same);
+    points.statement("$C_T$ of the layer against the weighted sum", second_half(s, eta), same);
     points
-        .statement("$C_T$ with another $eta$ at every step, uniform in 0.4 ... 0.95", C,
-                   weighted_sum(s, other.alpha, 0, 1))
+        .statement("$C_T$ of the layer against the weighted sum, another $eta$ at every step, uniform in 0.4 ... 0.95",
+                   C, weighted_sum(s, other.alpha, 0, 1))
         .but_not("the product from $j = i$", weighted_sum(s, other.alpha, 0, 0))
         .but_not("the first write left out", weighted_sum(s, other.alpha, 1, 1))
         .but_not("the same $eta$ at every step", same);
@@ -169,12 +173,12 @@ Claim momentum_helps() {
   c.says("First-order momentum on the writes improved the performance of a model close to DeltaNet. The text quotes "
          "this finding from reference [2].");
   c.exactly("This is an observation on trained models, and the text gives no set-up.");
-  c.because(
-      "The authors say themselves that the model of [2] is not strictly DeltaNet. We trained small models "
-      "(suites/trained_momentum.toml: five seeds, 8 pairs in 8 heads of 4 channels), each at the best of four rates. A "
-      "delta rule with step size 1 recalls .96 of the values on average (.79 for one of the seeds). With momentum .9 "
-      "times a learned factor per token it recalls .998, which is significantly more ($p = .02$). DeltaNet, whose step "
-      "size is learned, recalls .9995 without momentum. The claim momentum_reduced measures a reduced form.");
+  c.because("The authors say themselves that the model of [2] is not strictly DeltaNet. We trained small models "
+            "(suites/trained_momentum.toml: five seeds, 8 pairs in 8 heads of 4 channels), each at the best of four "
+            "learning rates. A delta rule with step size 1 recalls .96 of the values on average (.79 for one of the "
+            "seeds). With momentum .9 times a learned factor per token it recalls .998, which is significantly more "
+            "($p = .02$). DeltaNet, whose step size is learned, recalls .9995 without momentum. The claim "
+            "momentum_reduced measures a reduced form.");
   return c.is_not_tested(Reason::needs_training);
 }
 } // namespace

@@ -28,9 +28,10 @@ double series(double x, int order, double power = 1) {
 Claim mercer_map() {
   ClaimBuilder c("mercer-map", "000 Eq 11-12");
   c.says("The stacked Kronecker powers $x^(m) / sqrt(m!)$ are a feature map of the exp kernel: their inner products "
-         "add up to $exp(q.k)$, the temperature omitted.");
-  c.exactly("Up to order $M$ the sum is $sum_{m<=M} x^m/m!$, off by at most $|x|^(M+1) e^|x| / (M+1)!$, with "
-            "$(d^(M+1)-1)/(d-1)$ features; a temperature scales $q$ and $k$ by $tau^(-1/2)$.");
+         "add up to $exp(q.k)$, without a temperature.");
+  c.exactly("Up to order $M$ the inner products add up to $sum_{m<=M} x^m/m!$ with $x = q.k$. This differs from "
+            "$exp(x)$ by at most $|x|^(M+1) e^|x| / (M+1)!$ and takes $(d^(M+1)-1)/(d-1)$ features. A temperature "
+            "scales $q$ and $k$ by $tau^(-1/2)$.");
   c.because("In the second expression of Eq 12, $q_j$ should be $q_t$.");
   c.runs({"linear", "exp_unnormalized"}),
       c.takes({integer_param("d", 3, 2, 16, "width of q and k"),
@@ -49,10 +50,10 @@ Claim mercer_map() {
     const double units = 4.0 * width * std::exp(square), rounding = units * epsilon_of(Real::f64), bound = rest(x);
     if (std::fabs(series(x, order) - series(x, order - 1)) <= rounding)
       usage_error("the last term at this order is below rounding: take a larger x or a lower order");
-    points.rounding(units).statement("the kernel itself, exp(q.k)", whole, std::exp(x));
-    points.obligation("$phi(q).phi(k)$ up to the order", read, series(x, order))
-        .but_not("one order less", series(x, order - 1))
-        .but_not("$1/m!$ for $1/sqrt(m!)$", series(x, order, 2));
+    points.rounding(units).statement("kernel of the exp layer, against $exp(q.k)$", whole, std::exp(x));
+    points.obligation("$phi(q).phi(k)$ up to order M, against $sum_{m<=M} x^m/m!$", read, series(x, order))
+        .but_not("order $M - 1$ in place of $M$", series(x, order - 1))
+        .but_not("features with $1/m!$ in place of $1/sqrt(m!)$", series(x, order, 2));
     points.wrong_system("the constant feature alone",
                         at_most_point(std::fabs(whole - truncated(pair.x, pair.y, 0)), bound, rounding));
     points.obligation("$exp(q.k) - phi(q).phi(k)$, at most $|x|^(M+1) e^|x| / (M+1)!$ in size",
@@ -65,10 +66,11 @@ Claim mercer_map() {
     const double tempered = read_of_one("exp_unnormalized", pair.x, pair.y, {{"tau", number(tau)}}),
                  tolerance = rest(x / tau) + rounding;
     points.wrong_system("q and k scaled by $1/tau$", bracketed_point(at_temperature(1), tempered, tolerance));
-    points.obligation("with a temperature, q and k scaled by $tau^(-1/2)$",
+    points.obligation("$phi(q).phi(k)$ with q and k scaled by $tau^(-1/2)$, against the kernel with temperature $tau$",
                       bracketed_point(at_temperature(0.5), tempered, tolerance));
     points.rounding(8.0 * width)
-        .obligation("number of features", double(width), (std::pow(d, order + 1) - 1) / (d - 1))
+        .obligation("number of features up to order M: $(d^(M+1)-1)/(d-1)$", double(width),
+                    (std::pow(d, order + 1) - 1) / (d - 1))
         .but_not("equal monomials counted once", boost::math::binomial_coefficient<double>(d + order, order));
   });
 }
@@ -99,10 +101,10 @@ double needed(const std::string &format, double x) { return order_needed(x, half
 
 Claim mercer_truncation_law() {
   ClaimBuilder c("mercer-truncation-law", "000 footnote 5");
-  c.says("Not in the text: the order at which the series of $exp(x)$, $x > 0$, is cut off follows from $x$ and the "
-         "relative tolerance $eps$. The footnote gives the order as 7 to 8.");
-  c.exactly("The order is the smallest $M$ with $P(Poisson(x) > M) < eps$. If $eps$ is half a unit in the last place, "
-            "it is $2^-9$ in bf16, $2^-12$ in fp16 and $2^-24$ in fp32.");
+  c.says("The order at which the series of $exp(x)$, $x > 0$, is cut off follows from $x$ and the relative tolerance "
+         "$eps$. (This is not in the text. The footnote gives the order as 7 to 8.)");
+  c.exactly("The order is the smallest $M$ with $P(Poisson(x) > M) < eps$. Half a unit in the last place is $eps = "
+            "2^-9$ in bf16, $2^-12$ in fp16 and $2^-24$ in fp32.");
   c.because("The order grows with the argument and with the precision of the format.");
   c.runs({"linear", "exp_unnormalized"}), c.takes(truncation_params);
   c.at({{{"x", 0.5}},
@@ -117,16 +119,17 @@ Claim mercer_truncation_law() {
     for (double x : {1.8, 2.75}) // at these x, a remainder of a whole unit in the last place would need one order less
       points.at(place("bf16", x))
           .rounding(0)
-          .obligation("order needed", needed("bf16", x), order_by_law(x, half_ulp("bf16")))
-          .but_not("one unit in the last place", order_by_law(x, 2 * half_ulp("bf16")));
+          .obligation("order from which the remainder is below half a unit in the last place", needed("bf16", x),
+                      order_by_law(x, half_ulp("bf16")))
+          .but_not("the order for one unit in the last place", order_by_law(x, 2 * half_ulp("bf16")));
   });
   return measure(c, [](Points &points, const std::string &format, double x) {
     const double eps = half_ulp(format), law = order_by_law(x, eps);
     points.rounding(0)
-        .obligation("order needed", needed(format, x), law)
-        .but_not("one less", law - 1)
-        .but_not("one more", law + 1)
-        .but_not("a tolerance of $eps / 16$", order_by_law(x, eps / 16));
+        .obligation("order from which the remainder is below half a unit in the last place", needed(format, x), law)
+        .but_not("one order less", law - 1)
+        .but_not("one order more", law + 1)
+        .but_not("the order for a tolerance of $eps / 16$", order_by_law(x, eps / 16));
   });
 }
 
@@ -138,24 +141,32 @@ Claim mercer_truncation_7_8() {
   c.is_refuted(stricter("Footnote 5: 'due to the limited precision, our experiments have found that this expansion "
                         "practically truncates at around the 7th to 8th order'.",
                         "the authors' experiments; format, arguments and tolerance are not given",
-                        "Nothing follows: it is a remark on an experiment, not a law."));
-  c.exactly("The order is 7 or 8 in bf16 for $x$ in [1.75, 2.70], but 3 at $x = 0.5$ and 17 at 8. In fp32 it is 10 at "
-            "$x = 1$ and 27 at 8 (mercer_truncation_law).");
-  c.because("The text is a remark on experiments. $x = 8$ is the product of a key of width 64 with itself, divided by "
-            "$tau = sqrt(d)$.");
+                        "The text draws no conclusion from it: it is a remark on an experiment, not a law."));
+  c.exactly("The order is 7 or 8 in bf16 for $x$ in [1.75, 2.70], but it is 3 at $x = 0.5$ and 17 at $x = 8$. In fp32 "
+            "it is 10 at $x = 1$ and 27 at $x = 8$ (mercer_truncation_law).");
+  c.because("The text is a remark on experiments. The value $x = 8$ is the inner product of a typical key of width $d "
+            "= 64$ with itself, divided by $tau = sqrt(d)$.");
   c.runs({"linear", "exp_unnormalized"}), c.takes(truncation_params);
   c.at({{{"x", 0.5}}, {}, {{"format", "fp32"}, {"x", 1}}, {{"format", "fp32"}}});
   c.last([around](Points &points, const Protocol &) {
-    for (double x : {1.7, 2.75}) points.at(place("bf16", x)).wrong_system("order needed, 7 or 8", around("bf16", x));
+    for (double x : {1.7, 2.75})
+      points.at(place("bf16", x))
+          .wrong_system("order from which the remainder is below half a unit in the last place: 7 or 8",
+                        around("bf16", x));
     for (double x : {1.75, 2.25, 2.7})
-      points.at(place("bf16", x)).obligation("order needed, 7 or 8", around("bf16", x));
+      points.at(place("bf16", x))
+          .obligation("order from which the remainder is below half a unit in the last place: 7 or 8",
+                      around("bf16", x));
   });
   return measure(c, [around](Points &points, const std::string &format, double x) {
     const double law = order_by_law(x, half_ulp(format));
     if (law == 7 || law == 8)
       usage_error("at this x the order is 7 or 8, as the footnote says, so there is nothing to refute");
-    points.statement("order needed, 7 or 8", around(format, x));
-    points.rounding(0).obligation("order needed", needed(format, x), law).but_not("one more", law + 1);
+    points.statement("order from which the remainder is below half a unit in the last place: 7 or 8",
+                     around(format, x));
+    points.rounding(0)
+        .obligation("order from which the remainder is below half a unit in the last place", needed(format, x), law)
+        .but_not("one order more", law + 1);
   });
 }
 } // namespace

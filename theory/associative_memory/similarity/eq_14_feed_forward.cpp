@@ -49,7 +49,8 @@ Claim ffn_relu_memory() {
   c.says("A two-layer feed-forward network without biases, $W_V^T ReLU(W_K x)$, is the associative memory $sum_i v_i "
          "ReLU(k_i.x)$ over the rows of its weights.");
   c.exactly("An identity, for any output width.");
-  c.because("The paper has $d_v = d$, but nothing depends on that. ReLU(x.y) has no feature map (relu_kernel_psd).");
+  c.because(
+      "The paper has $d_v = d$, but the identity does not need this. ReLU(x.y) has no feature map (relu_kernel_psd).");
   c.runs({"ffn_relu", "ffn_silu"}), c.takes(sizes);
   return measure(c, [](Points &points, Seed seed, int m, int d, int dv) {
     const Network n = draw(m, d, dv, seed);
@@ -57,11 +58,12 @@ Claim ffn_relu_memory() {
     std::fill(last_zero.WV.data.end() - n.WV.columns, last_zero.WV.data.end(), 0.0);
     const Dense right = applied(n.x * transpose(n.WK), relu) * n.WV, out = outputs("ffn_relu", n),
                 mirrored = outputs("ffn_relu", n, -1);
-    points.rounding(units_of(n)).statement("$sum_i v_i ReLU(k_i.x)$", out, right);
-    points.wrong_system("no ReLU: the output for x minus that for -x", out - mirrored, right);
-    points.wrong_system("absolute value for ReLU: the output for x plus that for -x", out + mirrored, right);
-    points.wrong_system("SiLU", outputs("ffn_silu", n), right);
-    points.wrong_system("$m - 1$ neurons", outputs("ffn_relu", last_zero), right);
+    points.rounding(units_of(n)).statement("output of the network, against $sum_i v_i ReLU(k_i.x)$", out, right);
+    points.wrong_system("no ReLU: the output for x minus the output for -x", out - mirrored, right);
+    points.wrong_system("absolute value in place of ReLU: the output for x plus the output for -x", out + mirrored,
+                        right);
+    points.wrong_system("SiLU in place of ReLU", outputs("ffn_silu", n), right);
+    points.wrong_system("$m - 1$ neurons in place of m", outputs("ffn_relu", last_zero), right);
   });
 }
 
@@ -82,7 +84,7 @@ Claim ffn_multihead() {
          "associative memory as well.");
   c.exactly("An identity: the sum over heads and rows is a network of $n_h m$ neurons, whose keys are zero outside "
             "their head and whose values are $W_O v$.");
-  c.because("So it is a wider network with sparse keys. Whether that helps depends on training.");
+  c.because("So the multi-head network is a wider network with sparse keys. Whether this helps depends on training.");
   c.runs({"ffn_relu"});
   c.takes({integer_param("m", 16, 2, 64, "rows of the weights"),
            integer_param("half", 3, 1, 32, "width of a head's inputs and outputs")});
@@ -111,9 +113,9 @@ Claim ffn_multihead() {
     }
     const Vector all = outputs("ffn_relu", one).data, right(all.begin(), all.begin() + m * d);
     points.rounding(16 * d * (1 + max_abs(WO.data)) * units_of(n));
-    points.statement("two heads = one network of 2 m neurons", side_by_side(2).data, right);
+    points.statement("output of two heads, against one network of 2 m neurons", side_by_side(2).data, right);
     points.wrong_system("one head left out", side_by_side(1).data, right);
-    points.wrong_system("not sliced: m neurons", (outputs("ffn_relu", n) * transpose(WO)).data, right);
+    points.wrong_system("one network of m neurons, not sliced", (outputs("ffn_relu", n) * transpose(WO)).data, right);
   });
 }
 
@@ -129,8 +131,8 @@ Claim ffn_swiglu() {
     const Dense gate = n.x * transpose(n.WG), keys = n.x * transpose(n.WK),
                 right = gated(gate, applied(keys, swish)) * n.WV;
     points.rounding(units_of(n))
-        .statement("$sum_i v_i (g_i.x) Swish(k_i.x)$", outputs("ffn_swiglu", n), right)
-        .but_not("ReLU for Swish", gated(gate, applied(keys, relu)) * n.WV);
+        .statement("output of the network, against $sum_i v_i (g_i.x) Swish(k_i.x)$", outputs("ffn_swiglu", n), right)
+        .but_not("ReLU in place of Swish", gated(gate, applied(keys, relu)) * n.WV);
     points.wrong_system("gate and key exchanged", outputs("ffn_swiglu", exchanged), right);
     points.wrong_system("no gate", outputs("ffn_silu", n), right);
   });
@@ -161,8 +163,8 @@ Claim ffn_moe() {
   ClaimBuilder c("ffn-moe", "000 Eq 24");
   c.says("In a mixture of experts the experts partition the rows of the feed-forward network. Gates, which are "
          "typically sparse, choose among the experts.");
-  c.exactly("If every gate is 1, the layer is the dense network. Otherwise it is the sum over the experts with a "
-            "non-zero gate, each times its gate.");
+  c.exactly("If every gate is 1, the layer is the dense network. In general it is the sum over the experts with a "
+            "non-zero gate, each multiplied by its gate.");
   c.because("The layer chooses experts by the mean of their gate rows and has gates 0 or 1, as in Eq 26. Other gates "
             "are applied here by multiplying the values.");
   c.runs({"ffn_moe"});
@@ -183,12 +185,13 @@ Claim ffn_moe() {
     };
     const Dense dense = applied(n.x * transpose(n.WK), relu) * n.WV, some = open_experts(n, block, topk),
                 halved = open_experts(first_gate(0.5), block, experts);
-    points.rounding(units_of(n)).statement("every gate 1: the dense network", opened(n, experts), dense);
+    points.rounding(units_of(n))
+        .statement("output with every gate 1, against the dense network", opened(n, experts), dense);
     points.wrong_system("one expert left out", opened(n, experts - 1), dense);
-    points.statement("gates 0 or 1: the sum over open experts", opened(n, topk), some);
-    points.wrong_system("one expert more", opened(n, topk + 1), some);
-    points.statement("first gate $1/2$", opened(first_gate(0.5), experts), halved);
-    points.wrong_system("gate applied twice", opened(first_gate(0.25), experts), halved);
+    points.statement("output with gates 0 or 1, against the sum over the open experts", opened(n, topk), some);
+    points.wrong_system("one more expert open", opened(n, topk + 1), some);
+    points.statement("output with a gate of $1/2$ for the first expert", opened(first_gate(0.5), experts), halved);
+    points.wrong_system("the gate of $1/2$ applied twice", opened(first_gate(0.25), experts), halved);
   });
 }
 } // namespace

@@ -79,9 +79,9 @@ void projection(Points &points, const Params &p, const Heads &x) {
         .rounding(8.0 * (x.T + x.d + x.heads * x.dv) * max_abs(x.projection.data) * x.heads * x.dv *
                   (1 + max_abs(x.q.data) * max_abs(x.k.data) * x.d * (variant == "linear" ? x.T : 1)) *
                   max_abs(x.v.data))
-        .statement("$W_O [o_1; ...; o_h]$", measured, right)
-        .but_not("sign of one block", sum_of_blocks(variant, x, in_order, -1))
-        .but_not("blocks exchanged", sum_of_blocks(variant, x, shifted_by_one, 1));
+        .statement("$W_O [o_1; ...; o_h]$, against the sum over heads of $W_O^(h) o_h$", measured, right)
+        .but_not("one block of $W_O$ with the opposite sign", sum_of_blocks(variant, x, in_order, -1))
+        .but_not("the blocks of $W_O$ exchanged", sum_of_blocks(variant, x, shifted_by_one, 1));
     points.wrong_system("one slice of q and k for all heads", projected(the_first), right);
   }
 }
@@ -102,8 +102,10 @@ void averaged(Points &points, const Params &p, Heads x) {
   const Vector right = (1.0 / x.heads * single).data;
   points.at(p).rounding(8.0 * (x.T + x.heads * x.d) * x.T * x.heads * x.d * max_abs(x.q.data) * max_abs(x.k.data) *
                         max_abs(x.v.data));
-  points.obligation("linear kernel: mean of heads that share a value", mean_of_heads("linear"), right)
-      .but_not("the single head itself", single.data);
+  points
+      .obligation("linear kernel: mean of heads that share a value, against one head of full width divided by $n_h$",
+                  mean_of_heads("linear"), right)
+      .but_not("one head of full width, not divided by $n_h$", single.data);
   points.wrong_system("softmax in place of the linear kernel", mean_of_heads("softmax"), right);
 }
 
@@ -112,8 +114,9 @@ Claim multihead_forms() {
   c.says("Multihead attention slices $q$, $k$ and $v$ into $n_h$ heads, reads each by itself and combines them by the "
          "output matrix: $o = W_O [o_1; ...; o_h]$.");
   c.exactly("The output is the sum over heads of $W_O^(h) o_h$. With the linear kernel, if all heads have the same "
-            "value and $W_O$ averages, the output is the single head divided by $n_h$.");
-  c.because("This is an identity of block matrices. With the linear kernel, dividing into heads gains nothing.");
+            "value and $W_O$ averages, the output is that of one head of full width, divided by $n_h$.");
+  c.because("This is an identity of block matrices. With the linear kernel, averaging heads that share a value gains "
+            "nothing over a single head.");
   c.runs({"softmax", "linear"});
   c.takes({steps_param(12, 2, 64), integer_param("heads", 3, 2, 16, "heads"),
            integer_param("d", 4, 1, 32, "key width of a head"),

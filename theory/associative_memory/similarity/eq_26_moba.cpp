@@ -76,16 +76,17 @@ void ties(Points &points, int block) {
   const Vector open = chosen(weights("moba", b, keys, {1, 0}, 2)); // 1 for a key that is read
   points.at({{"blocks", 4}, {"block", block}, {"topk", 2}}).rounding(0);
   points.obligation("number of keys read when two blocks have the same score", inner(open, open), 2.0 * block)
-      .but_not("both of the two blocks opened", 3.0 * block);
+      .but_not("both of the two blocks read", 3.0 * block);
 }
 
 Claim moba_gating() {
   ClaimBuilder c("moba-gating", "000 Eq 25-27");
-  c.says("Mixture of block attention opens the $k$ blocks with the largest <q, mean-pool of the block's keys> (gate 1, "
-         "else 0) and reads $o = sum_e g_e sum_i v_i kappa(q,k_i)$, normalisation omitted.");
-  c.exactly("A block's score is the mean of its keys' scores. $k = E$ is full attention, and scaling $q$ by $c > 0$ "
-            "does not change the choice. If Eq 26 is read as a comparison of scores (is this score among the $k$ "
-            "largest?), ties would open more than $k$ blocks.");
+  c.says("Mixture of block attention scores a block by the inner product of $q$ with the mean of the block's keys. It "
+         "opens the $k$ blocks with the largest scores (gate $g_e = 1$, for other blocks 0) and reads $o = sum_e g_e "
+         "sum_i v_i kappa(q,k_i)$, where the normalisation is omitted.");
+  c.exactly("A block's score is the mean of its keys' scores. With $k = E$, the number of blocks, the layer is full "
+            "attention, and scaling $q$ by $c > 0$ does not change the choice. If Eq 26 is read as a comparison of "
+            "scores (is this score among the $k$ largest?), ties would open more than $k$ blocks.");
   c.because("The paper gives no rule for the query's own block. Here it is always read, causally, as one of the $k$. "
             "Blocks are selected by index; of two equal scores the earlier block wins.");
   c.runs({"moba", "softmax"});
@@ -103,13 +104,14 @@ Claim moba_gating() {
     const Vector right = law(Pool::mean, Own::always_read), measured = moba(queries, topk),
                  all = weights("softmax", b, keys, queries, 0);
     points.rounding(8.0 * (d + b.keys()) * (1 + d * max_abs(keys) * max_abs(queries)));
-    points.statement("weights, by the k best mean scores", measured, right)
-        .but_not("max-pool", law(Pool::max, Own::always_read))
-        .but_not("own block left out", law(Pool::mean, Own::left_out));
-    points.wrong_system("$k - 1$ blocks", moba(queries, topk - 1), right);
-    points.obligation("$k = E$: full attention", moba(queries, blocks), all);
-    points.wrong_system("$k < E$ in its place", measured, all);
-    points.rounding(0).obligation("blocks chosen for 7 q", chosen(moba(longer, topk)), chosen(right));
+    points.statement("attention weights, against softmax over the k blocks with the best mean scores", measured, right)
+        .but_not("blocks chosen by their largest score", law(Pool::max, Own::always_read))
+        .but_not("the query's own block left out", law(Pool::mean, Own::left_out));
+    points.wrong_system("$k - 1$ blocks in place of k", moba(queries, topk - 1), right);
+    points.obligation("attention weights with all blocks open, against full attention", moba(queries, blocks), all);
+    points.wrong_system("fewer than all blocks open", measured, all);
+    points.rounding(0).obligation("blocks chosen for the query 7 q, against those for q", chosen(moba(longer, topk)),
+                                  chosen(right));
     ties(points, block);
   });
 }

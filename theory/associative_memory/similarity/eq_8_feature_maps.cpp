@@ -55,15 +55,20 @@ Claim relu_kernel_psd() {
   c.also([relu](Points &points, const Protocol &) {
     points.at({{"degrees", 90}})
         .rounding(units)
-        .obligation("vectors 90 degrees apart: smallest eigenvalue, ReLU", relu(90), 1);
+        .obligation("smallest eigenvalue of the ReLU kernel's Gram matrix for vectors 90 degrees apart: 1", relu(90),
+                    1);
   });
   return measure(c, [relu](Points &points, const Params &p, double degrees) {
     const double cosine = std::cos(degrees * M_PI / 180), found = relu(degrees);
     const auto law = [&](int vectors) { return 1 - 2 * cosine * std::cos(M_PI / (vectors + 1)); };
     const auto no_violation = [](double least) { return at_least_point(least, 0, units * epsilon_of(Real::f64)); };
     if (law(n) >= 0) usage_error("four vectors violate semi-definiteness up to 51.8 degrees apart only");
-    points.rounding(units).statement("smallest eigenvalue of the ReLU kernel's Gram matrix", no_violation(found));
-    points.obligation("smallest eigenvalue, ReLU", found, law(n)).but_not("of five vectors", law(n + 1));
+    points.rounding(units).statement("smallest eigenvalue of the ReLU kernel's Gram matrix, at least 0",
+                                     no_violation(found));
+    points
+        .obligation("smallest eigenvalue of the ReLU kernel's Gram matrix, against $1 - 2 cos(angle) cos(pi/5)$", found,
+                    law(n))
+        .but_not("the eigenvalue for five vectors", law(n + 1));
     const double tau = 2;
     for (const std::string kernel : {"exp_unnormalized", "solu"}) {
       const Dense rows = fan(n, degrees);
@@ -117,8 +122,8 @@ Claim feature_maps_exact() {
   ClaimBuilder c("feature-maps-exact", "000 Eq 8-9; Arora et al. 2024, Zhang et al. 2024, Katharopoulos et al. 2020");
   c.says("A finite feature map gives the linear memory the kernel $phi(q).phi(k)$.");
   c.exactly("The features of Based give the exp kernel's Taylor series to second order, with an error of at most "
-            "$|s|^3 e^|s| / 6$. Those of Hedgehog give $2 sum cosh(q_j + k_j)$ at the initial weights. elu + 1 acts on "
-            "each channel separately.");
+            "$|s|^3 e^|s| / 6$ for $s = q.k$. The features of Hedgehog give $2 sum cosh(q_j + k_j)$ at the initial "
+            "weights. elu + 1 acts on each channel separately.");
   c.runs({"based", "hedgehog", "linear_elu"});
   c.takes({key_width, real_param("product", 0.9, 0.3, 1.2, "inner product of the two keys")});
   return without_row(measure(c, [](Points &points, Seed seed, const Params &p, int d, double s) {
@@ -136,19 +141,24 @@ Claim feature_maps_exact() {
                            1e-13);
     };
     at("based").rounding(units);
-    points.statement("$phi.phi$, second order of exp", based, 1 + s + s * s / 2)
-        .but_not("$s^2$ for $s^2/2$", 1 + s + s * s);
-    points.obligation("$|e^s - phi.phi|$ against $|s|^3 e^|s| / 6$", near_exp(based));
-    at("linear_elu").wrong_system("elu + 1 for the second order", near_exp(linear_elu));
+    points.statement("$phi(q).phi(k)$ of Based, against $1 + s + s^2/2$", based, 1 + s + s * s / 2)
+        .but_not("$s^2$ in place of $s^2/2$", 1 + s + s * s);
+    points.obligation("$|e^s - phi(q).phi(k)|$ of Based, at most $|s|^3 e^|s| / 6$", near_exp(based));
+    at("linear_elu").wrong_system("the features elu + 1", near_exp(linear_elu));
     const double cosh_sum = summed([](double x, double y) { return 2 * std::cosh(x + y); });
     at("hedgehog").rounding(units * cosh_sum);
-    points.statement("$phi.phi$, $2 sum cosh(q_j + k_j)$", kernel_of("hedgehog", pair), cosh_sum)
+    points
+        .statement("$phi(q).phi(k)$ of Hedgehog, against $2 sum cosh(q_j + k_j)$", kernel_of("hedgehog", pair),
+                   cosh_sum)
         .but_not("$2 sum cosh(q_j - k_j)$", summed([](double x, double y) { return 2 * std::cosh(x - y); }));
     const auto elu_1 = [](double x) { return elu_plus_one(x); };
     const double elu = summed([&](double x, double y) { return elu_1(x) * elu_1(y); });
     at("linear_elu").rounding(units * elu);
-    points.statement("$phi.phi$, sum of products of elu + 1", linear_elu, elu)
-        .but_not("elu without 1", summed([&](double x, double y) { return (elu_1(x) - 1) * (elu_1(y) - 1); }));
+    points
+        .statement("$phi(q).phi(k)$ of linear_elu, against the sum over channels of products of elu + 1", linear_elu,
+                   elu)
+        .but_not("elu in place of elu + 1",
+                 summed([&](double x, double y) { return (elu_1(x) - 1) * (elu_1(y) - 1); }));
   }));
 }
 
@@ -182,9 +192,9 @@ struct Orthogonal {
 Claim feature_maps_random() {
   ClaimBuilder c("feature-maps-random", "000 Eq 8-9; Choromanski et al. 2021, Peng et al. 2021");
   c.says("Random features approximate the exp kernel without bias.");
-  c.exactly("The mean is exp(q.k); the variance falls like $1/F$, with the constants $kappa^2 (e^(|q+k|^2) - 1)$ for "
-            "positive features (an upper bound where they are orthogonal) and $e^(|q|^2+|k|^2) (1 - e^(-|q-k|^2))^2 / "
-            "2$ for trigonometric ones.");
+  c.exactly("The mean is $kappa = exp(q.k)$. The variance falls as $1/F$ with the number $F$ of features. $F$ times "
+            "the variance is $kappa^2 (e^(|q+k|^2) - 1)$ for positive features (an upper bound if they are orthogonal) "
+            "and $e^(|q|^2+|k|^2) (1 - e^(-|q-k|^2))^2 / 2$ for trigonometric features.");
   c.runs({"performer", "random_feature"});
   c.takes({key_width, integer_param("features", 4, 2, 256, "random features F")});
   // A feature is an exponential or a cosine of a Gaussian number. Its Hermite terms have a known mean, so they are a
@@ -229,27 +239,29 @@ Claim feature_maps_random() {
     };
     const auto unbiased = [&](const char *variant) {
       points.at(Params(p).set("variant", variant));
-      points.statement("mean of $phi(q).phi(k)$, $exp(q.k)$", mean_of(means), kappa)
+      points.statement("mean of $phi(q).phi(k)$, against $exp(q.k)$", mean_of(means), kappa)
           .but_not("exp(2 q.k)", kappa * kappa);
     };
     const Orthogonal rows{F, d};
     const Mean performer = variance_of("performer", performer_terms, rows.known(sum));
     const double bound = kappa * kappa * rows.independent(sum), law = kappa * kappa * rows.variance(sum);
     unbiased("performer");
-    points.obligation("variance against $kappa^2 (e^(|q+k|^2) - 1) / F$ of independent features",
-                      at_most_point(performer, bound));
-    points.wrong_system("half the variance", at_most_point(performer, bound / 2));
-    auto orthogonal = points.obligation("variance of orthogonal features", performer, law);
-    if (bound - law > 13 * performer.standard_error) orthogonal.but_not("independent features", bound);
+    points.obligation(
+        "variance of orthogonal positive features, at most $kappa^2 (e^(|q+k|^2) - 1) / F$, that of independent ones",
+        at_most_point(performer, bound));
+    points.wrong_system("at most half of this bound", at_most_point(performer, bound / 2));
+    auto orthogonal = points.obligation("variance of orthogonal positive features, against its law", performer, law);
+    if (bound - law > 13 * performer.standard_error) orthogonal.but_not("the variance of independent features", bound);
     double known = 0;
     for (int n : {2, 4, 6}) known += hermite_square(difference, n) / F;
     const Mean trigonometric = variance_of("random_feature", trigonometric_terms, known);
     const double cosines = std::exp(2 * square) * std::pow(std::expm1(-difference * difference), 2) / (2 * F);
     unbiased("random_feature");
     auto variance =
-        points.obligation("variance against $e^(|q|^2+|k|^2) (1 - e^(-|q-k|^2))^2 / (2F)$", trigonometric, cosines);
-    variance.but_not("F for 2F", 2 * cosines);
-    if (F <= 64) variance.but_not("$F + 1$ for $F$", cosines * F / (F + 1));
+        points.obligation("variance of trigonometric features, against $e^(|q|^2+|k|^2) (1 - e^(-|q-k|^2))^2 / (2F)$",
+                          trigonometric, cosines);
+    variance.but_not("F in place of 2F", 2 * cosines);
+    if (F <= 64) variance.but_not("$F + 1$ in place of $F$", cosines * F / (F + 1));
   }));
 }
 } // namespace
