@@ -10,10 +10,10 @@ Claim rls_pre_update_gain() {
   ClaimBuilder c("rls-pre-update-gain", "004 Appendix A.1");
   c.says("Classical recursive least squares computes its gain from $A_{t-1}$.");
   c.exactly("The gain is $A_{t-1} k / (1 + k^T A_{t-1} k)$, which is the same vector as $A_t k$.");
-  c.because(
-      "This is how the textbook algorithm does it. Without the denominator $delta = 1 + k^T A_{t-1} k$ the gain would "
-      "be too large by the factor $delta$; the text does not claim that form. The gains computed from $A_{t-1}$ and "
-      "from $A_t$ are the same vector, so the 'post-update $A_t$' of Table 5 is no departure from the textbook.");
+  c.because("The textbook algorithm computes the gain from $A_{t-1}$. Without the denominator $delta = 1 + k^T A_{t-1} "
+            "k$ the gain would be too large by the factor $delta$; the paper does not claim this form. The gain "
+            "computed from $A_{t-1}$ and the one computed from $A_t$ are the same vector. So the 'post-update $A_t$' "
+            "of Table 5 is no departure from the textbook.");
   c.runs({"rls", "vla"}), c.takes(setting);
   return measure(c, [](Points &points, Seed seed, int n, int d, double lambda0) {
     const Pairs x = unit_pairs(n, d, 1, seed, "classical gain"), earlier = x.first(n - 1);
@@ -24,24 +24,24 @@ Claim rls_pre_update_gain() {
     const double residual = x.v(n - 1)[0] - times(old, k)[0], delta = 1 + inner(k, before),
                  units = pair_units(x, lambda0) / lambda0 / std::fabs(residual);
     const Vector gain = scaled(1 / residual, (least_squares_state(x, lambda0) - old).data);
-    points.rounding(units).statement("$A_{t-1} k / (1 + k^T A_{t-1} k)$", gain, scaled(1 / delta, before));
-    points.obligation("which is $A_t k$", gain, after)
+    points.rounding(units).statement("gain of RLS: $A_{t-1} k / (1 + k^T A_{t-1} k)$", gain, scaled(1 / delta, before));
+    points.obligation("gain of RLS: $A_t k$", gain, after)
         .but_not("$A_{t-1} k$", scaled(1, before))
         .but_not("$A_t k / delta$", scaled(1 / delta, after))
         .but_not("$A_{t-1} k / (k^T A_{t-1} k)$", scaled(1 / (delta - 1), before));
-    points.wrong_system("VLA's gain, of length 1", written(x, x.K, lambda0).a, after);
+    points.wrong_system("gain of VLA, of length 1", written(x, x.K, lambda0).a, after);
   });
 }
 
 Claim vla_post_vs_pre_direction() {
   ClaimBuilder c("vla-post-vs-pre-direction", "004 Appendix A.1, Table 5");
-  c.says("Where $u_t$ is aligned with $k_t$, computing the write direction from the post-update $A_t$ rather than "
+  c.says("If $u_t$ is aligned with $k_t$, computing the write direction from the post-update $A_t$ rather than "
          "$A_{t-1}$ prevents a double counting of the new direction.");
-  c.exactly("After normalisation $A_t k$ and $A_{t-1} k$ are the same direction when $u$ is parallel to $k$, so the "
-            "choice changes nothing there. For any $u$, $A_t k = A_{t-1} k - z (u.A_{t-1} k) / delta$ with $z = "
-            "A_{t-1} u$ and $delta = 1 + u.z$.");
-  c.because(
-      "The choice matters only if the penalty direction is not along the key. The text does not mention that case.");
+  c.exactly("If $u$ is parallel to $k$, then $A_t k$ and $A_{t-1} k$ have the same direction, so that after "
+            "normalisation the choice changes nothing. For any $u$, $A_t k = A_{t-1} k - z (u.A_{t-1} k) / delta$ with "
+            "$z = A_{t-1} u$ and $delta = 1 + u.z$.");
+  c.because("The choice between $A_t$ and $A_{t-1}$ matters only if the penalty direction $u_t$ is not along the key. "
+            "The paper does not mention this case.");
   c.is_refuted(
       asserted("Appendix A.1, 'Why post-update $A_t$': 'When $u_t$ is aligned with $k_t$, the post-update $A_t$ "
                "already accounts for the new direction's contribution, preventing double-counting.'",
@@ -69,10 +69,12 @@ Claim vla_post_vs_pre_direction() {
     const Dense A = inverse(penalty(first_rows(aligned, n - 1), lambda0));
     const double turn = norm(combine(1, written(x, aligned, lambda0).a, -1, unit(times(A, k))));
     points.statement("u parallel to k: $A_t k$ and $A_{t-1} k$ differ in direction", at_least_point(turn, 1e-6, 0));
-    points.obligation("u parallel to k: the direction of $A_{t-1} k$", last(aligned, old));
-    points.wrong_system("other u: the direction of $A_{t-1} k$", last(other, old));
-    points.obligation("other u: $A_{t-1} k - z (u.A_{t-1} k) / delta$", last(other, corrected))
-        .but_not("$delta$ left out", last(other, undivided));
+    points.obligation("u parallel to k: VLA writes along $A_{t-1} k$", last(aligned, old));
+    points.wrong_system("u not parallel to k: VLA writes along $A_{t-1} k$", last(other, old));
+    points
+        .obligation("u not parallel to k: VLA writes along $A_{t-1} k - z (u.A_{t-1} k) / delta$",
+                    last(other, corrected))
+        .but_not("along $A_{t-1} k - z (u.A_{t-1} k)$, without $delta$", last(other, undivided));
   });
 }
 } // namespace

@@ -14,11 +14,13 @@ const double threshold = std::pow(golden_ratio, -5); // threshold of lambda0 / |
 
 Claim kantorovich() {
   ClaimBuilder c("vla-c-kantorovich", "004 Proposition 2 with Eq 9 (derived)");
-  c.says("For symmetric positive definite $A$ of condition $kappa$, $a = A k / |A k|$ keeps a.k away from 0.");
-  c.exactly("$min a.k = 2 sqrt(kappa) / (1 + kappa)$. A key in the plane of the two extreme eigenvectors attains it. "
-            "Hence the Jacobian $J = I - a k^T$ has $|J| <= (1 + sqrt(5 - 4 min a.k)) / 2$.");
+  c.says("For a unit key $k$ and a symmetric positive definite $A$ of condition number $kappa$, the write direction $a "
+         "= A k / |A k|$ keeps $a.k$ away from 0.");
+  c.exactly("The least $a.k$ is $2 sqrt(kappa) / (1 + kappa)$. A key in the plane of the two extreme eigenvectors of "
+            "$A$ attains it. Hence the Jacobian $J = I - a k^T$ has $|J| <= (1 + sqrt(5 - 4 m)) / 2$, where $m$ is "
+            "this least $a.k$.");
   c.runs({"vla"});
-  c.takes({real_param("kappa", 4, 1.01, 1e6, "condition of A"), integer_param("d", 3, 2, 32, "head width")});
+  c.takes({real_param("kappa", 4, 1.01, 1e6, "condition number of A"), integer_param("d", 3, 2, 32, "head width")});
   c.at({{}, {{"kappa", 100}, {"d", 5}}});
   return measure(c, [](Points &points, const Protocol &protocol, double kappa, int d) {
     const double bound = 2 * std::sqrt(kappa) / (1 + kappa);
@@ -49,12 +51,14 @@ Claim kantorovich() {
       return smallest;
     };
     const double units = 64.0 * d * kappa; // A has an error of a few roundings of its largest eigenvalue
-    points.wrong_system("an indefinite A", at_least_point(least(-1), bound, units * epsilon_of(Real::f64)));
+    points.wrong_system("indefinite A: least a.k over random keys",
+                        at_least_point(least(-1), bound, units * epsilon_of(Real::f64)));
     points.rounding(units);
-    points.obligation("attained", cosine(extremal, 1), bound)
+    points.obligation("a.k of the extremal key: $2 sqrt(kappa) / (1 + kappa)$", cosine(extremal, 1), bound)
         .but_not("$1 / sqrt(kappa)$", 1 / std::sqrt(kappa))
         .but_not("$4 kappa / (1 + kappa)^2$", bound * bound);
-    points.obligation("over random keys", at_least_point(least(1), bound, units * epsilon_of(Real::f64)));
+    points.obligation("least a.k over random keys: at least $2 sqrt(kappa) / (1 + kappa)$",
+                      at_least_point(least(1), bound, units * epsilon_of(Real::f64)));
   });
 }
 
@@ -85,18 +89,20 @@ Claim aligned() {
   ClaimBuilder c("vla-cor1-aligned-u", "004 Corollary 1 (restricted)");
   c.says(
       "With $u_t$ parallel to $k_t$ the chain, the product of the Jacobians from the first step on, does not expand.");
-  c.exactly("True if $|u|^2 n_t + c_t <= 2$ at every step, where $n_t = |A_t k_t|$ and $c_t = a_t.k_t$. This is so for "
-            "unit $u$ at $lambda0 = 0.1$, and whenever $|u|^2 <= lambda0$. The norms of single steps, and of chains "
-            "that begin later, do exceed 1.");
-  c.because("In the authors' favour: gradients with respect to $S_0$ do not explode for $u_s = k_s$, the case of §7.1, "
-            "with the $lambda0$ that they use. The reason: $x^T M_t x$ never grows along the chain, and $M_T >= M_0$.");
+  c.exactly("True if $|u|^2 n_t + c_t <= 2$ at every step, where $n_t = |A_t k_t|$ and $c_t = a_t.k_t$. This condition "
+            "holds for unit $u$ at $lambda0 = 0.1$, and whenever $|u|^2 <= lambda0$. The norm of the Jacobian of a "
+            "single step, and of a chain that begins at a later step, does exceed 1.");
+  c.because("In the authors' favour: with the $lambda0$ that they use, gradients with respect to $S_0$ do not explode "
+            "for $u_s = k_s$, the case of §7.1. The reason is that $x^T M_t x$ never grows along the chain, where $M_t "
+            "= A_t^{-1}$, and that $M_T >= M_0$.");
   c.runs({"vla"});
   c.takes({integer_param("d", 8, 2, 32, "head width"), integer_param("T", 40, 5, 200, "steps"), penalty_param(1e-3),
            real_param("s", 1, 0.01, 10, "length of u")});
   c.at({{{"d", 2}}, {}, {{"s", 0.3}}});
   return measure(c, [](Points &points, const Protocol &protocol, int d, int T, double lambda0, double s) {
     const double units = step_units(T, d, lambda0, s * s);
-    if (lambda0 < threshold * s * s) usage_error("lambda0 is below 0.0902 |u|^2, where single steps may expand");
+    if (lambda0 < threshold * s * s)
+      usage_error("lambda0 must be at least 0.0902 |u|^2; below it single steps may expand");
     double chain = 0, step = 0, sum = 0, independent = 0;
     Energy energy;
     for (int run = 0; run < (protocol.full() ? 32 : 8); ++run) {
@@ -110,12 +116,12 @@ Claim aligned() {
       independent = std::max(independent, max_abs(growth_of({d, keys, scaled(s, apart), {}}, lambda0).chains));
     }
     const double rounding = units * epsilon_of(Real::f64), scale = units * max_abs(energy.law);
-    points.obligation("chain from step 1", at_most_point(chain, 1, rounding));
-    points.wrong_system("u independent of k", at_most_point(independent, 1, rounding));
-    points.obligation("$|u|^2 n + c$", at_most_point(sum, 2, rounding));
+    points.obligation("norm of the chain from step 1, u along k: at most 1", at_most_point(chain, 1, rounding));
+    points.wrong_system("norm of the chain from step 1, u independent of k", at_most_point(independent, 1, rounding));
+    points.obligation("$|u|^2 |A k| + a.k$: at most 2", at_most_point(sum, 2, rounding));
     points.rounding(scale);
-    points.obligation("$J^T M_t J$", energy.after, energy.law).but_not("2 for $2 - c$", energy.without_angle);
-    points.wrong_system("chains from a later step: single steps exceed 1", at_most_point(step, 1, rounding));
+    points.obligation("$J^T M_t J$", energy.after, energy.law).but_not("2 for $2 - a.k$", energy.without_angle);
+    points.wrong_system("norm of a chain of a single, later step", at_most_point(step, 1, rounding));
   });
 }
 
@@ -139,11 +145,12 @@ double worst_sum(double lambda0) {
 
 Claim non_expansive_threshold() {
   ClaimBuilder c("vla-cor1-aligned-u-threshold", "004 Corollary 1 (derived)");
-  c.says("With unit $u = k$ the chain from step 1 does not expand under the condition $n + c <= 2$, where $n = |A k|$ "
-         "and $c = a.k$. At $lambda0 = 0.1$ this condition holds in every state.");
-  c.exactly("It is true exactly for $lambda0 >= golden^-5 = (5 sqrt(5) - 11) / 2 = 0.0901699$: with $g = k.A k$, $n + "
-            "c$ is at most $sqrt(g / lambda0) / (1 + g) + sqrt(g lambda0)$, which reaches 2 at $g$ = golden, the "
-            "golden ratio. The condition is sufficient; whether the chain needs it is open.");
+  c.says("With unit $u = k$ the chain of Jacobians from step 1 does not expand under the condition $n + c <= 2$, where "
+         "$n = |A k|$ and $c = a.k$. At $lambda0 = 0.1$ this condition holds in every state.");
+  c.exactly(
+      "The condition holds in every state exactly for $lambda0 >= golden^-5 = (5 sqrt(5) - 11) / 2 = 0.0901699$. With "
+      "$g = k.A k$, $n + c$ is at most $sqrt(g / lambda0) / (1 + g) + sqrt(g lambda0)$, which reaches 2 where $g$ is "
+      "the golden ratio. The condition is sufficient for the chain not to expand; whether it is necessary is open.");
   c.runs({"vla"});
   return measure(c, [](Points &points) {
     double low = 0.05, high = 0.2; // the sum falls as lambda0 grows
@@ -154,13 +161,17 @@ Claim non_expansive_threshold() {
     const double allowed = 1e-10;
     const auto lambda = [](double value) { return labels({{"lambda0", num(value)}}); };
     points.at(labels({{"s", num(1)}}));
-    points.obligation("$n + c$ reaches 2", bracketed_point((low + high) / 2, (5 * std::sqrt(5.0) - 11) / 2, allowed))
+    points
+        .obligation("$lambda0$ at which the largest $|A k| + a.k$ is 2: $golden^-5$",
+                    bracketed_point((low + high) / 2, (5 * std::sqrt(5.0) - 11) / 2, allowed))
         .but_not("$1/12$", 1.0 / 12)
         .but_not("$golden^-4$", std::pow(golden_ratio, -4));
     points.at(lambda(threshold));
-    points.obligation("$n + c$ at $golden^-5$", bracketed_point(worst_sum(threshold), 2, 10 * allowed));
-    points.at(lambda(0.1)).obligation("$n + c <= 2$", at_most_point(worst_sum(0.1), 2, allowed));
-    points.at(lambda(0.09)).wrong_system("$lambda0 = 0.09$", at_most_point(worst_sum(0.09), 2, allowed));
+    points.obligation("largest $|A k| + a.k$ at $lambda0 = golden^-5$: 2",
+                      bracketed_point(worst_sum(threshold), 2, 10 * allowed));
+    points.at(lambda(0.1)).obligation("$|A k| + a.k <= 2$", at_most_point(worst_sum(0.1), 2, allowed));
+    points.at(lambda(0.09))
+        .wrong_system("$|A k| + a.k <= 2$ at $lambda0 = 0.09$", at_most_point(worst_sum(0.09), 2, allowed));
   });
 }
 
@@ -193,12 +204,13 @@ Vector climbed_keys(double lambda0, Seed seed) {
 Claim small_lambda() {
   ClaimBuilder c("vla-cor1-aligned-u-small-lambda", "004 Corollary 1");
   c.says("$u_t = k_t$ makes the chain from step 1 non-expansive for every $lambda0 > 0$.");
-  c.exactly("False for small $lambda0$. At $lambda0 = 1e-3$ there are three keys in $R^3$ whose chain has norm 1.22, "
-            "and four whose chain has norm 1.53. In the plane it takes five keys and $lambda0 = 1e-6$. From $lambda0 = "
-            "0.0902$ on it is true (vla_cor1_aligned_u_threshold).");
+  c.exactly("False for small $lambda0$. At $lambda0 = 1e-3$ there are three keys in $R^3$ whose chain of Jacobians has "
+            "norm 1.22, and four whose chain has norm 1.53. In the plane an expanding chain takes five keys and "
+            "$lambda0 = 1e-6$. From $lambda0 = 0.0902$ on the statement is true (vla_cor1_aligned_u_threshold).");
   c.because("This reading is stricter than the paper, whose $lambda0$ is 0.1.");
-  c.is_refuted(outside("Corollary 1.", "$lambda0 = 0.1$ (§3.2)",
-                       "At the stated $lambda0$ it is true for $u$ along $k$ (vla_cor1_aligned_u_threshold)."));
+  c.is_refuted(
+      outside("Corollary 1.", "$lambda0 = 0.1$ (§3.2)",
+              "At the stated $lambda0$ the corollary is true for $u$ along $k$ (vla_cor1_aligned_u_threshold)."));
   c.runs({"vla"}), c.takes({real_param("lambda0", 1e-3, 1e-6, 1e-2, "penalty at the start")});
   return measure(c, [](Points &points, Seed seed, double lambda0) {
     const auto last_chain = [](const Inputs &x, double lambda0) { return growth_of(x, lambda0).chains.back(); };
@@ -206,10 +218,11 @@ Claim small_lambda() {
     const Inputs bad{3, small, small, {}}, good{3, large, large, {}},
         swapped{3, large, random_units(4, 3, Stream(seed, "climb/other")), {}};
     const double rounding = step_units(4, 3, lambda0) * epsilon_of(Real::f64);
-    points.statement("chain <= 1", at_most_point(last_chain(bad, lambda0), 1, rounding));
+    points.statement("norm of the chain from step 1: at most 1", at_most_point(last_chain(bad, lambda0), 1, rounding));
     points.at(labels({{"lambda0", num(0.1)}}))
-        .obligation("chain <= 1", at_most_point(last_chain(good, 0.1), 1, rounding));
-    points.wrong_system("u not along k", at_most_point(last_chain(swapped, 0.1), 1, rounding));
+        .obligation("norm of the chain from step 1: at most 1", at_most_point(last_chain(good, 0.1), 1, rounding));
+    points.wrong_system("u not along k: norm of the chain from step 1",
+                        at_most_point(last_chain(swapped, 0.1), 1, rounding));
   });
 }
 } // namespace
