@@ -38,19 +38,20 @@ void bound_chain(Points &points, const Vector &cosines) {
   for (double c : cosines) law *= largest_stretch(c);
   const int T = int(cosines.size());
   const double measured = chain_norm(cosines, true), units = jacobian_units(2) * T * law; // T factors of norm <= 2
-  points.rounding(units).statement("norm <= 1", at_most_point(measured, 1, units * epsilon_of(Real::f64)));
-  points.obligation("product of the norms", measured, law).but_not("$2^T$", std::pow(2, T));
-  points.wrong_system("every step stretches the same direction, not the one stretched before",
+  points.rounding(units).statement("norm of the chain: at most 1",
+                                   at_most_point(measured, 1, units * epsilon_of(Real::f64)));
+  points.obligation("norm of the chain: product of the steps' norms", measured, law).but_not("$2^T$", std::pow(2, T));
+  points.wrong_system("every step stretches the same direction, not the direction that the step before has stretched",
                       chain_norm(cosines, false), law);
 }
 
 Claim product_norm() {
   ClaimBuilder c("vla-cor2-product-norm", "004 Corollaries 1 and 2");
-  c.says("The chain $J_T ... J_t$ has spectral norm at most 1, so that $|dL/dS_0|_F <= |dL/dS_T|_F$: gradients do not "
-         "explode through the recurrence.");
-  c.exactly("The largest possible norm for unit $a_t$ and $k_t$ is the product of $(1 + sqrt(5 - 4 c_t)) / 2$. It is "
-            "attained if every step stretches the vector that the step before it has stretched. At $c = 0$ this gives "
-            "$1.618^50 = 2.8e10$ after 50 steps.");
+  c.says("The chain of Jacobians $J_T ... J_t$ has spectral norm at most 1, so that $|dL/dS_0|_F <= |dL/dS_T|_F$: "
+         "gradients do not explode through the recurrence.");
+  c.exactly("The largest possible norm for unit $a_t$ and $k_t$ is the product of the single norms $(1 + sqrt(5 - 4 "
+            "c_t)) / 2$, where $c_t = a_t.k_t$. It is attained if every step stretches the vector that the step before "
+            "it has stretched. If all $c_t$ are 0, this gives $1.618^50 = 2.8e10$ after 50 steps.");
   c.because("The corollary rests on Proposition 2. If $A_t$ is a true inverse, the growth is polynomial "
             "(vla_prop2_real_runs). If $u_t$ is along $k_t$, the corollary is true for the chain from the first step "
             "(vla_cor1_aligned_u).");
@@ -92,13 +93,16 @@ Vector mean_squares(int d, double c, int T, const Stream &pairs, size_t first, s
 Claim random_product_law() {
   ClaimBuilder c("vla-random-product-law", "004 Corollary 1, §3.3");
   c.says("Gradients neither explode nor vanish through the recurrence.");
-  c.exactly("For unit $a_t$ and $k_t$ at a fixed angle in random orientation $E|P_T x|^2 = (1 + (1 - 2c)/d)^T$: "
-            "gradients explode for $c < 1/2$ and vanish for $c > 1/2$. In the only case of norm 1, $c = 1$, they "
-            "vanish as $(1 - 1/d)^T$.");
-  c.because("Gradients that vanish are no defect of VLA: every delta rule overwrites, and so forgets at this rate.");
+  c.exactly(
+      "Let $P_T = J_T ... J_1$, and let unit $a_t$ and $k_t$ have a fixed $a_t.k_t = c$ and a random orientation. Then "
+      "$E|P_T x|^2 = (1 + (1 - 2c)/d)^T$ for unit $x$: gradients explode for $c < 1/2$ and vanish for $c > 1/2$. At $c "
+      "= 1$, the only case in which the Jacobian has norm 1, they vanish as $(1 - 1/d)^T$.");
+  c.because("Gradients that vanish are no defect of VLA: every delta rule overwrites, and so forgets at the rate $(1 - "
+            "1/d)^T$.");
   c.is_refuted(
       asserted("Corollary 1: 'Gradients neither explode nor vanish.'", "unit $a_t$ and $k_t$",
-               "'Empirical confirmation' follows. It is about the un-normalised form and does not limit the sentence.",
+               "'Empirical confirmation' follows. This paragraph is about the un-normalised form and does not limit "
+               "the sentence.",
                "'Neither explode nor vanish' contrasts with the factor $10^32$ of the un-normalised form. A decay like "
                "$(1 - 1/d)^T$ is forgetting, which every delta rule has; at $c = 0$ the penalty has turned the write "
                "away from the key altogether, which a positive definite $A_t$ does not do."));
@@ -110,15 +114,16 @@ Claim random_product_law() {
     const Stream pairs(protocol.seed, "corollary 1/random orientations");
     const double law = std::pow(1 + (1 - 2 * c) / d, T);
     const bool apart = std::fabs(law - 1) > 0.1 * law;
-    if (protocol.point && !apart) usage_error("near c = 1/2 gradients keep their size on average");
+    if (protocol.point && !apart) usage_error("take c further from 1/2, where gradients keep their size on average");
     const auto draw = [&](size_t first, size_t count) { return mean_squares(d, c, T, pairs, first, count); };
     const Mean mean = sample_mean(wanted_sensitivity(protocol), 500, 2000000, in_blocks(cached_block(2 * d * d), draw));
     const double rounding = jacobian_units(d) * T * law *
                             epsilon_of(Real::f64); // at T = 1 all samples agree, so that only rounding errors are left
     const auto law_of = [&](double square, double d) { return std::pow(1 + square / d, T); };
     if (apart)
-      points.statement("neither explode nor vanish", mean, 1).but_not("$d - 1$ for $d$", law_of(1 - 2 * c, d - 1));
-    auto grows = points.obligation("$(1 + (1 - 2c)/d)^T$", sampled_point(mean, law, rounding));
+      points.statement("mean of $|P_T x|^2$: 1, gradients neither explode nor vanish", mean, 1)
+          .but_not("$d - 1$ for $d$", law_of(1 - 2 * c, d - 1));
+    auto grows = points.obligation("mean of $|P_T x|^2$: $(1 + (1 - 2c)/d)^T$", sampled_point(mean, law, rounding));
     if (std::fabs(c) > 0.1) grows.but_not("$1 - c$ for $1 - 2c$", sampled_point(mean, law_of(1 - c, d)));
   });
 }

@@ -17,17 +17,18 @@ Inputs turned(Inputs x, double lambda0) {
 
 Claim real_runs() {
   ClaimBuilder c("vla-prop2-real-runs", "004 Proposition 2, Corollaries 1-2 with Eq 9");
-  c.says("Along actual runs, with $A_t$ kept by Eq 9, $|J_t| = 1$ at every step and the chain's norm stays at most 1.");
+  c.says("In runs of VLA, whose $A_t$ follows Eq 9, the Jacobian has $|J_t| = 1$ at every step, and the norm of the "
+         "chain $J_t ... J_1$ stays at most 1.");
   c.exactly("$A_t$ is positive definite, hence $a_t.k_t > 0$, and $|J_t| = (1 + sqrt(5 - 4 a_t.k_t)) / 2$ lies in [1, "
             "golden ratio). The chain's norm is at most $sqrt(det M_t / det M_0)$. This bound is the product of all "
             "$sqrt(delta_t)$, and it is polynomial in $t$.");
-  c.because("There is indeed no exponential growth. On random inputs at $lambda0 = 0.1$ the norm of a step reaches "
-            "1.4, that of a chain 1.7.");
+  c.because("There is indeed no exponential growth. On random inputs at $lambda0 = 0.1$ the norm of a step's Jacobian "
+            "reaches 1.4, and the norm of a chain 1.7.");
   c.is_refuted(asserted("Proposition 2 with §1.3: the Jacobian 'has spectral norm exactly 1 for all t'.",
-                        "$A_t$ kept by Eq 9; unit $a_t$ and $k_t$", "§4.4 builds on it.",
+                        "$A_t$ by Eq 9; unit $a_t$ and $k_t$", "§4.4 builds on it.",
                         "The bound that matters in practice is uniform: every step's norm is below the golden ratio "
                         "and the chain grows no faster than a power of $t$, against 20.5 per step without "
-                        "normalisation. Training was stable at every length that we ran."));
+                        "normalisation. Training was stable at all lengths that we used."));
   c.runs({"vla"});
   c.takes({integer_param("d", 3, 2, 32, "head width"), integer_param("T", 40, 12, 200, "steps"), penalty_param(0.01)});
   c.at({{}, {{"d", 8}}});
@@ -49,13 +50,13 @@ Claim real_runs() {
     const auto ceiling = [&](const Growth &g) { return at_most_point(g.over_ceiling, 1, rounding); };
     const Growth turned_back = growth_of(turned(inputs(0), lambda0), lambda0);
     points.rounding(units).statement("$|J_t| = 1$", max_abs(all.steps), 1);
-    points.statement("chain <= 1", at_most_point(max_abs(all.chains), 1, rounding));
-    points.obligation("$|J_t|$ from $a_t.k_t$", all.steps, all.angles);
+    points.statement("norm of the chain: at most 1", at_most_point(max_abs(all.chains), 1, rounding));
+    points.obligation("$|J_t| = (1 + sqrt(5 - 4 a_t.k_t)) / 2$", all.steps, all.angles);
     points.obligation("$|J_t|$ < golden ratio", golden(all.steps));
-    points.wrong_system("write along $-a_t$", golden(turned_back.steps));
-    points.wrong_system("write along any unit a", golden(growth_of(random, lambda0).steps));
-    points.obligation("chain / $sqrt(det M_t / det M_0)$", ceiling(all));
-    points.wrong_system("write along $-a_t$, the same key at every step",
+    points.wrong_system("write along $-a_t$: $|J_t|$ < golden ratio", golden(turned_back.steps));
+    points.wrong_system("write along any unit a: $|J_t|$ < golden ratio", golden(growth_of(random, lambda0).steps));
+    points.obligation("chain's norm over its bound $sqrt(det M_t / det M_0)$: at most 1", ceiling(all));
+    points.wrong_system("write along $-a_t$, the same key at every step: chain's norm over its bound",
                         ceiling(growth_of(turned(constant, lambda0), lambda0)));
   });
 }
@@ -115,15 +116,15 @@ double gradient_ratio(const Inputs &x, double lambda0) {
 Claim adversarial_runs() {
   ClaimBuilder c("vla-cor1-adversarial-real", "004 Corollary 1");
   c.says("Gradients do not explode through the recurrence: $|dL/dS_0|_F <= |dL/dS_T|_F$, whatever the inputs.");
-  c.exactly("Keys and penalty directions can be chosen, out of 24 candidates per step, so that the chain's norm "
-            "becomes several times 1. It stays within $sqrt(det M_t / det M_0)$. The gradient of a loss on $S_T$ along "
-            "the most stretched direction grows by the same factor on its way to $S_0$.");
-  c.because("This is no explosion: with a true inverse the chain's norm stays below a polynomial of $t$. The same "
-            "search over arbitrary unit write directions exceeds that polynomial.");
+  c.exactly("Keys and penalty directions can be chosen, out of 24 candidates per step, so that the norm of the chain "
+            "$J_t ... J_1$ becomes several times 1. It stays below $sqrt(det M_t / det M_0)$. The gradient of a loss "
+            "on $S_T$ along the most stretched direction grows by the same factor on its way to $S_0$.");
+  c.because("This is no explosion: if $A_t$ is a true inverse, the chain's norm stays below a polynomial of $t$. The "
+            "same search over arbitrary unit write directions exceeds this polynomial.");
   c.is_refuted(asserted("Corollary 1: $|dL/dS_0|_F <= |dL/dS_T|_F$.", "none on the inputs",
-                        "Nothing follows that limits the inputs.",
-                        "The inputs were searched for, of 24 candidates per step, and the growth found is a small "
-                        "factor within a polynomial bound. On random inputs and in training we saw none; the corollary "
+                        "The text after the corollary does not limit the inputs.",
+                        "The inputs were chosen out of 24 candidates per step, and the growth found is a small factor "
+                        "within a polynomial bound. On random inputs and in training we saw no growth; the corollary "
                         "should say 'at most polynomially'."));
   c.runs({"vla"}), c.takes({integer_param("d", 4, 2, 8, "head width; 8 d steps")});
   return measure(c, [](Points &points, Seed seed, int d) {
@@ -139,12 +140,14 @@ Claim adversarial_runs() {
       points.obligation("$|dL/dS_0| / |dL/dS_T| = |P_T|$", flow, own.chains.back())
           .but_not("$1 / |P_T|$", 1 / own.chains.back());
     }
-    points.statement("chain <= 1", at_most_point(max_abs(own.chains), 1, rounding));
+    points.statement("norm of the chain: at most 1", at_most_point(max_abs(own.chains), 1, rounding));
     points.rounding(units);
-    points.obligation("$|J_t|$ from $a_t.k_t$", own.steps, own.angles)
+    points.obligation("$|J_t| = (1 + sqrt(5 - 4 a_t.k_t)) / 2$", own.steps, own.angles)
         .but_not("$|J_t| = 1$", Vector(own.steps.size(), 1.0));
-    points.obligation("chain / $sqrt(det M_t / det M_0)$", at_most_point(own.over_ceiling, 1, rounding));
-    points.wrong_system("any unit a", at_most_point(free.over_ceiling, 1, rounding));
+    points.obligation("chain's norm over its bound $sqrt(det M_t / det M_0)$: at most 1",
+                      at_most_point(own.over_ceiling, 1, rounding));
+    points.wrong_system("write along any unit a: chain's norm over its bound",
+                        at_most_point(free.over_ceiling, 1, rounding));
   });
 }
 } // namespace

@@ -23,8 +23,8 @@ double units_of(const Affine &a, const Affine &b, const Affine &c) {
 
 Claim associative() {
   ClaimBuilder c("vla-scan-composition-associative", "004 §3.4, Algorithm 2");
-  c.says("The pairs ($F$, $G$) are associative under $(F_r, G_r) o (F_l, G_l) = (F_r F_l, F_r G_l + G_r)$.");
-  c.exactly("This is the composition of affine maps that act on $S$ from the left.");
+  c.says("The composition of pairs ($F$, $G$) is associative: $(F_r, G_r) o (F_l, G_l) = (F_r F_l, F_r G_l + G_r)$.");
+  c.exactly("This is the composition of affine maps $S -> F S + G$, in which $F$ acts on $S$ from the left.");
   c.takes({integer_param("d", 6, 2, 64, "width")});
   return measure(c, [](Points &points, Seed seed, int d) {
     const auto element = [&](const std::string &i) {
@@ -43,8 +43,9 @@ Claim associative() {
     points.rounding(units_of(a, b, c)).statement("$(F_r F_l, F_r G_l + G_r)$", left(printed), right(printed));
     points.wrong_system("$(F_r F_l, F_r G_l + G_l)$", left(additive), right(additive));
     points.wrong_system("$(F_r F_l, F_l G_r + G_r)$", left(exchanged), right(exchanged));
-    points.rounding(units_of(a, b, c) * max_abs(S.data)).obligation("it composes maps $S -> F S + G$", whole, steps);
-    points.wrong_system("in the opposite order", applied(printed(printed(a, b), c), S).data, steps);
+    points.rounding(units_of(a, b, c) * max_abs(S.data))
+        .obligation("the composition of pairs composes the maps $S -> F S + G$", whole, steps);
+    points.wrong_system("pairs composed in the opposite order", applied(printed(printed(a, b), c), S).data, steps);
   });
 }
 
@@ -70,18 +71,18 @@ struct Story {
 
 Claim recurrence() {
   ClaimBuilder c("vla-scan-eq12-recurrence", "004 Eq 12, Algorithm 2");
-  c.says("$S_t = F_t S_{t-1} + G_t$ with $F_t = I - a_t k_t^T$ and $G_t = e_t a_t^T$ is the recurrence of Eq 10, and "
-         "can be scanned from $k$, $a$ and $v$ computed beforehand.");
+  c.says("$S_t = F_t S_{t-1} + G_t$ with $F_t = I - a_t k_t^T$ and $G_t = e_t a_t^T$ is the recurrence of Eq 10, and a "
+         "scan can compute it from $k$, $a$ and $v$ that were computed beforehand.");
   c.exactly(
       "$F$ is on the wrong side of $S$. $G$ contains the residual $e_t = v_t - S_{t-1} k_t$, so it needs $S_{t-1}$, "
       "and the read $S_{t-1} k_t$ is subtracted twice. The right form is $S_t = S_{t-1} (I - k_t a_t^T) + v_t a_t^T$.");
-  c.because("With $F^T$ on the right of $S$ and $v$ in place of $e$ the scan is right. Algorithm 2 does list $v$, $k$ "
-            "and $a$ as its inputs.");
+  c.because("With $F^T$ on the right of $S$, and with $v$ instead of $e$ in $G$, the scan is right. Algorithm 2 does "
+            "list $v$, $k$ and $a$ as its inputs.");
   c.is_refuted(asserted(
       "Eq 12 and Algorithm 2: $S_t = F_t S_{t-1} + G_t$, $G_t = e_t a_t^T$.", "none",
-      "Algorithm 2 repeats it, with $v_t$ among its inputs.",
+      "Algorithm 2 repeats Eq 12, with $v_t$ among its inputs.",
       "In our notation $S$ is transposed, and Algorithm 2 takes $v_t$, not $e_t$: the scan that we run composes $S (I "
-      "- k a^T) + v a^T$, to which the associativity stated applies. The equation should print it so."));
+      "- k a^T) + v a^T$, to which the associativity stated applies. Eq 12 should print this form."));
   c.runs({"vla"});
   c.takes({integer_param("T", 12, 3, 128, "steps"), integer_param("d", 6, 2, 32, "width of keys and values"),
            penalty_param(1e-3)});
@@ -162,11 +163,11 @@ double sequential_work(const Story &story) {
 
 Claim scan_work() {
   ClaimBuilder c("vla-scan-work", "004 §3.4, Algorithm 2");
-  c.says("The scan over ($F$, $G$) has $O(log T)$ depth and $O(T)$ total work. With §3.5 this is the $O(T d^2)$ of the "
-         "recurrence.");
+  c.says("The scan over the pairs ($F$, $G$) has $O(log T)$ depth and $O(T)$ total work. By §3.5 this work is the $O(T "
+         "d^2)$ of the recurrence.");
   c.exactly("The work is linear in $T$ at fixed $d$. But every composition multiplies $d$ x $d$ matrices, twice. So "
-            "the scan needs about $4 T d^3$ multiply-adds, and the recurrence $2 T d^2$: the scan needs $2 d$ times as "
-            "many, 64 times at $d = 32$.");
+            "the scan needs about $4 T d^3$ multiply-adds, and the recurrence $2 T d^2$. The factor is $2 d$, which is "
+            "64 at $d = 32$.");
   c.because("The depth and the order in $T$ are right, but the text omits the width. A chunked form costs less.");
   c.holds_under("the head width is held fixed; the work is about $4 T d^3$");
   c.runs({"vla"}), c.takes({integer_param("m", 4, 2, 8, "$T = 2^m$ steps"), integer_param("d", 6, 2, 24, "width")});
@@ -175,16 +176,19 @@ Claim scan_work() {
     const Story story(T, d, 0.1, seed), wide(T, 2 * d, 0.1, seed), longer(2 * T, d, 0.1, seed);
     const Scan scan(story), wide_scan(wide), longer_scan(longer);
     const auto law = [](double T, double d) { return (2 * T - 2 - std::log2(T)) * 2 * d * d * d; };
-    points.rounding(0).statement("$O(d^2)$: four times the work at twice the width", wide_scan.work, 4 * scan.work);
-    points.condition("$(2 T - 2 - log2 T) 2 d^3$ multiply-adds", scan.work, law(T, d))
+    points.rounding(0).statement("work of the scan at twice the width: four times as much, $O(d^2)$", wide_scan.work,
+                                 4 * scan.work);
+    points.condition("work of the scan: $(2 T - 2 - log2 T) 2 d^3$ multiply-adds", scan.work, law(T, d))
         .but_not("$T log2 T$ compositions", T * m * 2.0 * d * d * d)
         .but_not("$2 d^2$ per composition", (2 * T - 2 - m) * 2.0 * d * d);
-    points.condition("at twice the length", longer_scan.work, law(2 * T, d));
-    points.condition("at twice the width", wide_scan.work, law(T, 2 * d));
-    points.obligation("step by step: $2 T d^2$", sequential_work(story), 2.0 * T * d * d);
-    points.wrong_system("step by step at twice the width", sequential_work(wide), 2.0 * T * d * d);
-    points.obligation("$2 log2 T - 1$ rounds", scan.rounds, 2 * m - 1);
-    points.wrong_system("rounds at twice the length", longer_scan.rounds, 2 * m - 1);
+    points.condition("work of the scan at twice the length: $(4 T - 3 - log2 T) 2 d^3$ multiply-adds", longer_scan.work,
+                     law(2 * T, d));
+    points.condition("work of the scan at twice the width: $(2 T - 2 - log2 T) 2 (2 d)^3$ multiply-adds",
+                     wide_scan.work, law(T, 2 * d));
+    points.obligation("work step by step: $2 T d^2$ multiply-adds", sequential_work(story), 2.0 * T * d * d);
+    points.wrong_system("work step by step, at twice the width", sequential_work(wide), 2.0 * T * d * d);
+    points.obligation("rounds of the scan: $2 log2 T - 1$", scan.rounds, 2 * m - 1);
+    points.wrong_system("rounds of the scan at twice the length", longer_scan.rounds, 2 * m - 1);
     points.rounding(64.0 * T * d * (1 + max_abs(story.states)));
     points.obligation("the scan computes the layer's states", scan.states, story.states);
   });

@@ -29,9 +29,9 @@ Dense overdivided(const Pairs &x, double lambda0) {
 
 Claim rls_eq6_post_update() {
   ClaimBuilder c("rls-eq6-post-update", "004 Eq 6");
-  c.says("The recursion $S_t = S_{t-1} + (v_t - S_{t-1} k_t)(A_t k_t)^T$ with $A_t$ by Sherman-Morrison is recursive "
-         "least squares.");
-  c.exactly("With $u = k$ it is the ridge solution with the constant penalty $lambda0$, after every pair.");
+  c.says("The recursion $S_t = S_{t-1} + (v_t - S_{t-1} k_t)(A_t k_t)^T$, with $A_t$ updated by Sherman-Morrison, is "
+         "recursive least squares.");
+  c.exactly("With $u = k$ the state after every pair is the ridge solution with the constant penalty $lambda0$.");
   c.runs({"rls", "vla_unnormalized"}), c.takes(setting);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const double lambda0 = p.real("lambda0");
@@ -42,12 +42,13 @@ Claim rls_eq6_post_update() {
       const Vector ridge = ridge_solution(x, lambda0).data;
       const auto eq6 = [&](const Dense &U) { return written(x, U, lambda0, "vla_unnormalized").S.data; };
       points.rounding(pair_units(x, lambda0));
-      points.statement("recursive least squares" + after, least_squares_state(x, lambda0).data, ridge)
+      points
+          .statement("recursive least squares: the ridge solution" + after, least_squares_state(x, lambda0).data, ridge)
           .but_not("penalty $2 lambda0$" + after, ridge_solution(x, 2 * lambda0).data);
-      points.statement("Eq 6 with $u = k$" + after, eq6(x.K), ridge);
+      points.statement("Eq 6 with $u = k$: the ridge solution" + after, eq6(x.K), ridge);
       if (n == 1) continue;
-      points.wrong_system("gain $A_{t-1} k$" + after, eq6(lagging(x)), ridge);
-      points.wrong_system("gain $A_t k / delta$" + after, overdivided(x, lambda0).data, ridge);
+      points.wrong_system("Eq 6 with the gain $A_{t-1} k$" + after, eq6(lagging(x)), ridge);
+      points.wrong_system("Eq 6 with the gain $A_t k / delta$" + after, overdivided(x, lambda0).data, ridge);
     }
   });
 }
@@ -56,16 +57,16 @@ Claim rls_eq6_solves_eq5() {
   ClaimBuilder c("rls-eq6-solves-eq5", "004 Eq 5-6");
   c.says("The recursion of Eq 6 maintains the minimiser of Eq 5, $sum |v_s - S k_s|^2 + tr(S M_t S^T)$, with $A_t = "
          "M_t^{-1}$ exactly.");
-  c.exactly("With $u = k$ it minimises the ridge loss with the constant penalty $lambda0$. The Hessian of Eq 5 is $K "
-            "K^T + M_t$, whose inverse is not $A_t$. With other $u$ the recursion minimises neither loss.");
-  c.because("Eq 6 is textbook recursive least squares. Eq 5 takes the growing $M_t = lambda0 I + sum k k^T$ as its "
-            "penalty as well, so that it counts the keys twice. Its penalty should be $lambda0 I$.");
+  c.exactly("With $u = k$ the recursion minimises the ridge loss with the constant penalty $lambda0$, not Eq 5. The "
+            "Hessian of Eq 5 is $K K^T + M_t$, whose inverse is not $A_t$. With other $u$ it minimises neither loss.");
+  c.because("Eq 6 is textbook recursive least squares. Eq 5 also takes the growing $M_t = lambda0 I + sum k k^T$ as "
+            "its penalty, so that it counts the keys twice. Its penalty should be $lambda0 I$.");
   c.is_refuted(
       asserted("§2.4: 'The optimal update uses the Sherman-Morrison formula to maintain the inverse covariance $A_t = "
                "M_t^{-1}$ exactly' (Eq 5, 6).",
-               "none", "§3 instantiates it.",
+               "none", "§3 applies the sentence to VLA.",
                "Eq 6 is textbook recursive least squares and is right; $M_t$ in Eq 5 is meant as the regulariser whose "
-               "inverse the recursion carries. With a constant $lambda0$ $I$ in the trace term the two agree."));
+               "inverse the recursion carries. With the constant $lambda0 I$ in the trace term Eq 5 and Eq 6 agree."));
   c.runs({"vla_unnormalized"}), c.takes(setting);
   return measure(c, [](Points &points, Seed seed, int n, int d, double lambda0) {
     const Pairs x = unit_pairs(n, d, dv, seed, "eq 5");
