@@ -10,10 +10,9 @@ Claim depletion() {
   ClaimBuilder c("vla-eq8-depletion", "004 §3.2, Eq 8");
   c.says("Because $u_t$ is normalised, each rank-1 update depletes $A_t$ in exactly one direction by a bounded amount; "
          "subspaces that no $u$ touches keep their full magnitude.");
-  c.exactly(
-      "$A_{t-1} - A_t = z z^T / delta_t$ with $z = A_{t-1} u_t$. This drop has rank 1 and a trace of at most "
-      "$|A_{t-1}| (delta - 1) / delta < 1 / lambda0$. At the first step, with $|u| = s$, its trace is $s^2 / (lambda0 "
-      "(lambda0 + s^2))$. The direction that it depletes is $z$, not $u$. All this holds without the refresh.");
+  c.exactly("$A_{t-1} - A_t = z z^T / delta_t$ with $z = A_{t-1} u_t$. This drop has rank 1 and a trace of at most "
+            "$|A_{t-1}| (delta - 1) / delta < 1 / lambda0$. At the first step, with $|u| = s$, its trace is $s^2 / "
+            "(lambda0 (lambda0 + s^2))$. The depleted direction is $z$, not $u$. The refresh of $A$ is off.");
   c.because("In general $z = A u$ and $u$ have different directions. So a direction along which no $u$ lies is "
             "depleted as well if some $z$ lies along it.");
   c.runs({"vla"});
@@ -51,20 +50,25 @@ Claim depletion() {
     Vla other(d, 1, lambda0);
     other.update_inverse(confined);
     points.rounding(units);
-    points.obligation("drop $z z^T / delta$, $z = A u$", drops, along_z).but_not("along u instead of z", along_u);
-    points.obligation("an untouched direction keeps $1 / lambda0$", times(other.A, kept), scaled(1 / lambda0, kept));
-    points.wrong_system("a direction that some u touches", times(layer.A, kept), scaled(1 / lambda0, kept));
+    points.obligation("$A_{t-1} - A_t = z z^T / delta$ with $z = A_{t-1} u$", drops, along_z)
+        .but_not("$A_{t-1} - A_t$ along u instead of z", along_u);
+    points.obligation("$A x = x / lambda0$ for x orthogonal to every u", times(other.A, kept),
+                      scaled(1 / lambda0, kept));
+    points.wrong_system("$A x = x / lambda0$ for x that is not orthogonal to some u", times(layer.A, kept),
+                        scaled(1 / lambda0, kept));
     points.rounding(units * d);
-    points.obligation("first drop $s^2 / (lambda0 (lambda0 + s^2))$", traces[0], first_drop)
+    points.obligation("trace of the first drop $A_0 - A_1$: $s^2 / (lambda0 (lambda0 + s^2))$", traces[0], first_drop)
         .but_not("$1 / lambda0$", 1 / lambda0);
-    points.obligation("no drop exceeds the first", at_most_point(max_abs(traces), first_drop, rounding * d));
-    points.wrong_system("$delta = u.z$", at_most_point(undamped, first_drop, rounding * d));
+    points.obligation("trace of every drop $A_{t-1} - A_t$: at most that of the first",
+                      at_most_point(max_abs(traces), first_drop, rounding * d));
+    points.wrong_system("trace of every drop, with $delta = u.z$ for $1 + u.z$",
+                        at_most_point(undamped, first_drop, rounding * d));
   });
 }
 
 Claim suppression() {
   ClaimBuilder c("vla-suppression-by-a", "004 §3.2, §4.4, §7.1, §7.4, Algorithm 1");
-  c.says("Where $k_t$ lies in directions seen before, $A_t k_t$ is small and the update of $S$ is suppressed; a new "
+  c.says("If $k_t$ lies in the span of earlier keys, $A_t k_t$ is small and the update of $S$ is suppressed; a new "
          "direction is written at full magnitude.");
   c.exactly("$a_t = A_t k_t / |A_t k_t|$, so $|e_t a_t^T|_F = |e_t|$ whatever $|A_t k_t|$ is. Only the direction of "
             "$A_t k_t$ matters, and replacing $A$ by $c A$ changes nothing.");
@@ -73,10 +77,10 @@ Claim suppression() {
   c.is_refuted(
       asserted("§7.1: 'if $k_t$ lies in the span of previously seen keys, $A_t k_t$ is small and the $S$ update is "
                "suppressed; if it introduces a new direction, the update proceeds at full magnitude'.",
-               "$u_s = k_s$", "§7.4 repeats that update magnitudes diminish.",
+               "$u_s = k_s$", "§7.4 repeats that the updates become smaller.",
                "The suppression acts through $e_t$: a key that is stored already has a small residual, so that its "
-               "write is small. And the direction of $A_t k_t$ does avoid what was written before. The length of $A_t "
-               "k_t$ is divided out in VLAv3; the sentence describes VLAv2."));
+               "write is small. And the direction of $A_t k_t$ does avoid what was written before. VLAv3 divides $A_t "
+               "k_t$ by its length; the sentence describes VLAv2."));
   c.runs({"vla", "vla_unnormalized"});
   c.takes({integer_param("d", 8, 2, 64, "head width"), integer_param("dv", 3, 1, 32, "value width"),
            integer_param("repeats", 50, 2, 500, "writes at one key, each of a new value")});
@@ -102,12 +106,14 @@ Claim suppression() {
       suppressed.push_back(as_stated(errors.back())), raw_suppressed.push_back(as_stated(error(raw_before)));
     }
     const double units = step_units(steps, d, paper_lambda0) * (1 + max_abs(errors));
-    points.rounding(units).statement("$|update| = |e| lambda0 |A_t k|$", moved, suppressed);
-    points.obligation("$|update| = |e|$", moved, errors);
+    points.rounding(units).statement("size of an update of S: $|e| lambda0 |A_t k|$", moved, suppressed);
+    points.obligation("size of an update of S: $|e|$", moved, errors);
     points.wrong_system("$a_t$ not normalised", raw_moved, errors);
-    points.obligation("$a_t$ not normalised: $lambda0 |update| = |e| lambda0 |A_t k|$", raw_moved, raw_suppressed)
-        .but_not("$a_t$ not normalised: $lambda0 |update| = |e|$, as in the normalised layer", errors);
-    points.rounding(units * steps).obligation("A times 1000", scaled_up.S, algebra.S);
+    points
+        .obligation("$a_t$ not normalised: $lambda0$ times the size of an update, $|e| lambda0 |A_t k|$", raw_moved,
+                    raw_suppressed)
+        .but_not("$a_t$ not normalised: $|e|$, as in the normalised layer", errors);
+    points.rounding(units * steps).obligation("the state with A times 1000 is the same state", scaled_up.S, algebra.S);
     points.wrong_system("$a_t$ not normalised", raw.S, algebra.S);
   });
 }

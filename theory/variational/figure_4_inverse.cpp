@@ -46,25 +46,28 @@ Claim a_decay() {
   ClaimBuilder c("vla-a-decay-56-to-10", "004 §6.2, Fig 4 right");
   c.says("Stricter reading: on random inputs at $d_h = 32$ the norm $|A_t|_F$ falls from about 56 to about 10 over "
          "1000 steps, by the same factor at every step.");
-  c.exactly(
-      "It starts at $sqrt d / lambda0 = 56.57$ and, for the paper's $u = W_u W_k x$, is about 10.6 at $t = 1000$, as "
-      "printed. In between the decay is algebraic: 19.7 at $t = 100$, then about $66 t^(-.27)$, towards $t^(-1/4)$. "
-      "This is the law for a square $W_u$: its small singular values leave directions that no $u$ reaches.");
-  c.because("The two printed ends are right. Only the word 'exponential' for the shape in between is not. For "
-            "isotropic $u$ the norm falls as $sqrt d / (lambda0 + t/d)$ and ends at 0.18.");
+  c.exactly("The norm starts at $sqrt d / lambda0 = 56.57$ and, for the paper's $u = W_u W_k x$, is about 10.6 at $t = "
+            "1000$, as printed. In between it falls by a power of $t$: it is 19.7 at $t = 100$, then about $66 "
+            "t^(-.27)$, and tends to $t^(-1/4)$. This is the law for a square $W_u$, because its small singular values "
+            "leave directions that no $u$ reaches.");
+  c.because("The first and the last printed norm are right. Only the word 'exponential' for the curve between them is "
+            "wrong. For isotropic $u$ the norm falls as $sqrt d / (lambda0 + t/d)$ and ends at 0.18.");
   c.is_refuted(stricter("§6.2, Fig 4 right: $|A_t|_F$ 'showing exponential decay from ~56 to ~10 as the penalty matrix "
                         "accumulates mass'.",
                         "random inputs, $d_h = 32$, 1000 steps; $u_t = W_u W_k x_t$ of unit length (Eq 8)",
-                        "The next sentence calls the decay 'the mechanistic signature of the SM update': it describes "
-                        "a curve, and 'exponential' is its word for the shape."));
+                        "The next sentence calls the decay 'the mechanistic signature of the SM update': the text "
+                        "describes a curve, and 'exponential' is its word for the shape."));
   c.runs({"vla"}), c.takes({integer_param("t", 200, 101, 900, "steps of random u")});
   c.at({{}, {{"t", 400}}, {{"t", 800}}});
   c.last([](Points &points, const Protocol &protocol) {
     const double start = std::sqrt(double(width)) / lambda0,
                  one = inverse_norm(random_units(1, width, Stream(protocol.seed, "A's norm/first")));
-    points.at(labels({{"t", num(0)}})).rounding(64.0 * start).obligation("$sqrt d / lambda0$", inverse_norm({}), start);
+    points.at(labels({{"t", num(0)}}))
+        .rounding(64.0 * start)
+        .obligation("$|A_0|_F = sqrt d / lambda0$", inverse_norm({}), start);
     points.at(labels({{"t", num(1)}}));
-    points.obligation("one unit u", one, std::sqrt((width - 1) / (lambda0 * lambda0) + 1 / std::pow(lambda0 + 1, 2)));
+    points.obligation("$|A_1|_F$ after one unit u", one,
+                      std::sqrt((width - 1) / (lambda0 * lambda0) + 1 / std::pow(lambda0 + 1, 2)));
   });
   return measure(c, [](Points &points, const Protocol &protocol, int t) {
     const double start = std::sqrt(double(width)) / lambda0;
@@ -84,18 +87,23 @@ Claim a_decay() {
     }
     const Vector u = random_units(length, width, Stream(protocol.seed, "A's norm/isotropic"));
     const double fall = std::log10(inverse_norm({u.begin(), u.begin() + 100 * width}) / inverse_norm(u));
-    points.statement("$u = W_u W_k x$: exponential, 56.6 to 10", mean_of(projected), exponential(t));
-    points.obligation("$u = W_u W_k x$: about 10 at $t = 1000$, at least 8", at_least_point(mean_of(ends), 8));
-    points.obligation("$u = W_u W_k x$: about 10 at $t = 1000$, at most 13", at_most_point(mean_of(ends), 13));
-    points.obligation("$u = W_u W_k x$: exponent from $t = 100$ to 1000", at_most_point(mean_of(falls), 0.5));
-    points.wrong_system("isotropic u", at_most_point(fall, 0.5, 0));
-    points.rounding(units).obligation("$|A_t|_F$ from the eigenvalues $1/(lambda0 + sigma)$ of $A_t$", measured,
+    points.statement("$u = W_u W_k x$: $|A_t|_F$ on an exponential from 56.6 to 10", mean_of(projected),
+                     exponential(t));
+    points.obligation("$u = W_u W_k x$: $|A_t|_F$ at $t = 1000$ is at least 8", at_least_point(mean_of(ends), 8));
+    points.obligation("$u = W_u W_k x$: $|A_t|_F$ at $t = 1000$ is at most 13", at_most_point(mean_of(ends), 13));
+    points.obligation("$u = W_u W_k x$: from $t = 100$ to 1000 $|A_t|_F$ falls as $t^(-p)$ with $p$ at most 1/2",
+                      at_most_point(mean_of(falls), 0.5));
+    points.wrong_system("isotropic u: from $t = 100$ to 1000 $|A_t|_F$ falls as $t^(-p)$ with $p$ at most 1/2",
+                        at_most_point(fall, 0.5, 0));
+    points.rounding(units).obligation("$|A_t|_F$ from the eigenvalues $1/(lambda0 + sigma_i)$ of $A_t$", measured,
                                       norm_of_mixture(random));
-    points.obligation("$sqrt d / (lambda0 + t/d)$", at_least_point(measured, isotropic_norm(t), rounding));
-    points.wrong_system("u of length 1.1",
+    points.obligation("random unit u: $|A_t|_F$ is at least $sqrt d / (lambda0 + t/d)$",
+                      at_least_point(measured, isotropic_norm(t), rounding));
+    points.wrong_system("u of length 1.1: $|A_t|_F$ is at least $sqrt d / (lambda0 + t/d)$",
                         at_least_point(inverse_norm(scaled(1.1, whole)), isotropic_norm(rounds), rounding));
-    points.obligation("u along the axes in turn", isotropic, isotropic_norm(rounds))
-        .but_not("$t / (d - 1)$", isotropic_norm(rounds, width - 1));
+    points
+        .obligation("u along the axes in turn: $|A_t|_F = sqrt d / (lambda0 + t/d)$", isotropic, isotropic_norm(rounds))
+        .but_not("$t / (d - 1)$ for $t / d$", isotropic_norm(rounds, width - 1));
   });
 }
 } // namespace

@@ -12,9 +12,11 @@ const std::vector<ParamSpec> steps{integer_param("T", 12, 1, 256, "steps"),
 
 Claim eq3_transposition() {
   ClaimBuilder c("vla-eq3-transposition", "004 Eq 3");
-  c.says("$S_t = S_{t-1} + phi(k) v^T$ is read as $o = S phi(q) / (phi(q).z)$.");
-  c.exactly("The read is $S^T phi(q)$; with $S$ as in Eq 10, $v k^T$, it is $S phi(q)$.");
-  c.because("An error of notation: if keys and values have different widths, the shapes do not fit.");
+  c.says("The state $S_t = S_{t-1} + phi(k) v^T$ is read as $o = S phi(q) / (phi(q).z)$, where $z$ is the sum of the "
+         "$phi(k)$.");
+  c.exactly("With this $S$ the numerator of the read is $S^T phi(q)$. It is $S phi(q)$ if $S$ is a sum of $v "
+            "phi(k)^T$, as in Eq 10.");
+  c.because("This is an error of notation: if keys and values have different widths, the shapes do not fit.");
   c.is_refuted(
       slip("Eq 3: $S_t = S_{t-1} + phi(k_t) v_t^T$ read as $S_t phi(q_t)$.", "none", "Eq 10 and 11 have $v k^T$."));
   c.runs({"linear_elu", "linear"}), c.takes(steps);
@@ -28,8 +30,10 @@ Claim eq3_transposition() {
     const Vector sum = times(transpose(S), q), mean = scaled(1 / mass, sum);
     points.rounding(rounding_units("linear_elu", s));
     points.statement("$o = S phi(q) / (phi(q).z)$", read, scaled(1 / mass, times(S, q)));
-    points.obligation("$o = S^T phi(q) / (phi(q).z)$", read, mean).but_not("not divided", scaled(1, sum));
-    points.wrong_system("without feature map and normaliser", row(results_of("linear", s), T - 1, d), mean);
+    points.obligation("$o = S^T phi(q) / (phi(q).z)$", read, mean)
+        .but_not("$o = S^T phi(q)$, not divided", scaled(1, sum));
+    points.wrong_system("linear attention without feature map and normaliser", row(results_of("linear", s), T - 1, d),
+                        mean);
   });
 }
 
@@ -50,13 +54,15 @@ Integral mean_direction(int d) {
 
 Claim output_scale() {
   ClaimBuilder c("vla-eq11-output-scale", "004 Eq 11, Algorithm 1 line 26 (implied)");
-  c.says("Reading at $q = k_i$ returns $v_i$ once $S k_i = v_i$.");
-  c.exactly("It returns $v_i |phi(k_i)| / (phi(k_i).z_t)$: the direction is right, but the length is about $sqrt(d m2) "
-            "/ (d mu^2 t)$, where $mu$ and $m2$ are the mean and the mean square of a feature: $.184/t$ at $d = 32$.");
-  c.because("The normaliser is a sum of keys, which suits an additive state; VLA's state is not additive. The nearest "
-            "value stays the same, but logits shrink as the sequence grows.");
+  c.says("If $S khat_i = v_i$ for the normalised key $khat_i = phi(k_i) / |phi(k_i)|$, a read of VLA at $q = k_i$ "
+         "returns $v_i$.");
+  c.exactly("The read returns $v_i |phi(k_i)| / (phi(k_i).z_t)$. Its direction is right, but its length is about "
+            "$sqrt(d m2) / (d mu^2 t)$ times that of $v_i$, where $mu$ and $m2$ are the mean and the mean square of a "
+            "feature: $.184/t$ at $d = 32$.");
+  c.because("The normaliser $phi(q).z_t$ contains a sum of keys, which suits an additive state; VLA's state is not "
+            "additive. The nearest value stays the same, but logits shrink as the sequence grows.");
   c.is_refuted(stricter("Eq 11 and Algorithm 1 line 26.", "none",
-                        "That the read returns $v_i$ is implied at most; the text speaks of accuracy."));
+                        "The paper at most implies that the read returns $v_i$; it speaks of accuracy."));
   c.runs({"vla", "linear_elu"});
   c.takes({integer_param("T", 1000, 50, 4000, "steps"), integer_param("d", 32, 8, 64, "width")});
   return measure(c, [](Points &points, const Protocol &protocol, int T, int d) {
@@ -94,12 +100,12 @@ Claim output_scale() {
                  bias = predicted * (1.0 / d / T + direction.error / direction.value);
     const Mean measured = batch_mean(shrinkage);
     points.obligation("mean of $|v_t| / (t |o_t|)$", sampled_point(measured, predicted, bias))
-        .but_not("m2 for $mu^2$", sampled_point(measured, std::sqrt(d * square), bias))
-        .but_not("a magnitude that falls as $1/sqrt t$",
-                 sampled_point(measured, predicted / std::sqrt(double(T)), bias));
+        .but_not("$m2$ for $mu^2$", sampled_point(measured, std::sqrt(d * square), bias))
+        .but_not("$|o_t|$ that falls as $1/sqrt t$", sampled_point(measured, predicted / std::sqrt(double(T)), bias));
     points.rounding(units).statement("$o_t = v_t$", reads, s.v);
-    points.obligation("$o_t = v_t |phi(k_t)| / (phi(k_t).z_t)$", reads, law).but_not("without $|phi(k_t)|$", undivided);
-    points.wrong_system("an additive state", reads_of("linear_elu", {}), law);
+    points.obligation("$o_t = v_t |phi(k_t)| / (phi(k_t).z_t)$", reads, law)
+        .but_not("$o_t = v_t / (phi(k_t).z_t)$", undivided);
+    points.wrong_system("linear attention: $o_t = v_t |phi(k_t)| / (phi(k_t).z_t)$", reads_of("linear_elu", {}), law);
   });
 }
 
@@ -108,8 +114,8 @@ Claim u_scale() {
   c.says("The penalty direction $u_t$ has one definition.");
   c.exactly("It has unit length in Eq 8 and length $1/sqrt(d)$ in Algorithm 1: the trace of $M_t$ grows by 1 or by "
             "$1/d$ per step, which differ by the factor 32 at $d = 32$.");
-  c.because("Results that depend on $lambda0/|u|^2$ differ by the factor $d$ between the two. An example is how far "
-            "writes avoid earlier keys (vla_whitening_direction).");
+  c.because("Whatever depends on $lambda0/|u|^2$ differs between the two definitions, because this ratio differs by "
+            "the factor $d$. An example is how far writes avoid earlier keys (vla_whitening_direction).");
   c.is_refuted(slip("Eq 8: $u$ of unit length; Algorithm 1 line 10: divided by $sqrt(d_h)$.", "none",
                     "Both are printed; neither mentions the other."));
   c.runs({"vla"}), c.takes({integer_param("T", 200, 1, 2000, "steps"), width_param(32)});
@@ -127,22 +133,24 @@ Claim u_scale() {
     const double eq8 = growth({{"u_norm", "1"}}), algorithm = growth({});
     // A, of size 1/lambda0, is inverted to M_T, of size T.
     points.rounding(64.0 * d * (1 / lambda0) * T * T);
-    points.statement("trace of $M_T - M_0$, Eq 8 and Algorithm 1", eq8, algorithm);
-    points.obligation("T for the unit length of Eq 8", eq8, T);
-    points.wrong_system("Algorithm 1's length", algorithm, T);
-    points.obligation("$T / d$ for the $1/sqrt d$ of Algorithm 1", algorithm, double(T) / d);
-    points.wrong_system("length $1/d$", growth({{"u_norm", number(1.0 / d)}}), double(T) / d);
+    points.statement("trace of $M_T - M_0$: equal with Eq 8 and with Algorithm 1", eq8, algorithm);
+    points.obligation("trace of $M_T - M_0$ with unit u (Eq 8): $T$", eq8, T);
+    points.wrong_system("trace of $M_T - M_0$ with Algorithm 1's u: $T$", algorithm, T);
+    points.obligation("trace of $M_T - M_0$ with u of length $1/sqrt d$ (Algorithm 1): $T / d$", algorithm,
+                      double(T) / d);
+    points.wrong_system("trace of $M_T - M_0$ with u of length $1/d$: $T / d$", growth({{"u_norm", number(1.0 / d)}}),
+                        double(T) / d);
   });
 }
 
 Claim khat() {
   ClaimBuilder c("vla-internal-khat", "004 §3.1 against Algorithm 1 line 9");
   c.says("The normalised key has one definition.");
-  c.exactly("With $k/|k|$ of §3.1 two random keys have a mean cosine of 0. With (elu + 1)($k$) normalised, as in "
+  c.exactly("With $k/|k|$ of §3.1 the mean cosine of two random keys is 0. With (elu + 1)($k$) normalised, as in "
             "Algorithm 1, it is .694 at $d = 32$ and tends to $mu^2/m2 = .685$ in wide heads, where $mu$ and $m2$ are "
             "the mean and the mean square of elu + 1 of $N(0,1)$.");
-  c.because("Arguments that assume nearly orthogonal keys do not apply to Algorithm 1, where all keys share a common "
-            "direction.");
+  c.because("Arguments that assume nearly orthogonal keys do not apply to Algorithm 1, because all its keys have a "
+            "direction in common.");
   c.is_refuted(slip("§3.1: $k/|k|$; Algorithm 1 lines 8-9: (elu + 1)($k$), normalised.", "none",
                     "Both are printed; neither mentions the other."));
   c.runs({"vla"}), c.takes({integer_param("d", 32, 4, 128, "width")});
@@ -185,32 +193,37 @@ Claim khat() {
     const auto law = [](double cosine) { return 2 + 2 * cosine; };
     const auto held = [&](double cosine) { return sampled_point(algorithm, law(cosine), 2 * bias); };
     const Mean both{algorithm.mean, std::hypot(algorithm.standard_error, text.standard_error)};
-    points.statement("mean $|a + b|^2$ of two normalised keys: Algorithm 1's keys against those of Eq 7", both,
+    points.statement("mean $|a + b|^2$ of two random keys: equal with Algorithm 1's keys and with those of §3.1", both,
                      text.mean);
-    points.obligation("(elu + 1)(k) normalised: $2 + 2 d E[X/|phi|]^2$", held(positive))
+    points
+        .obligation("mean $|a + b|^2$, (elu + 1)(k) normalised: $2 + 2 d E[X/|phi|]^2$, X a channel of phi",
+                    held(positive))
         .but_not("the limit $mu^2/m2$ of wide heads", held(limit));
-    points.wrong_system("k normalised", sampled_point(text, law(positive), 2 * bias));
-    points.obligation("k normalised: 2", text, law(0));
-    points.obligation("k normalised, mean square cosine: $1/d$", spread, 1.0 / d).but_not("$2/d$", 2.0 / d);
+    points.wrong_system("mean $|a + b|^2$, k normalised: $2 + 2 d E[X/|phi|]^2$",
+                        sampled_point(text, law(positive), 2 * bias));
+    points.obligation("mean $|a + b|^2$, k normalised: 2", text, law(0));
+    points.obligation("mean square of the cosine of two random keys, k normalised: $1/d$", spread, 1.0 / d)
+        .but_not("$2/d$", 2.0 / d);
   });
 }
 
 Claim elu_for_exp() {
   ClaimBuilder c("elu-approximates-exp", "004 §2.2");
   c.says("Stricter reading: ELU + 1 approximates exp(q.k) by $phi(q).phi(k)$.");
-  c.exactly("At $q = k = 0$ it gives $d$ in place of 1, and it grows only as a polynomial.");
+  c.exactly("At $q = k = 0$ the product $phi(q).phi(k)$ is $d$ where exp(q.k) is 1, and for large $q$ and $k$ it grows "
+            "only as a polynomial.");
   c.because("ELU + 1 gives another similarity, not an approximation of exp(q.k).");
   c.is_refuted(stricter(
       "§2.2: 'replace the softmax kernel with a positive feature map $phi$ satisfying exp(q.k) ~ $phi(q).phi(k)$'.",
-      "a positive feature map; ELU + 1 is named in the next paragraph but one",
-      "'Multiple feature maps have been proposed': random Fourier features do approximate it, ELU + 1 stands in the "
-      "same list without a claim of accuracy."));
+      "a positive feature map; ELU + 1 is named two paragraphs later",
+      "'Multiple feature maps have been proposed': random Fourier features do approximate exp(q.k), and ELU + 1 is in "
+      "the same list without a claim of accuracy."));
   c.takes({integer_param("d", 32, 2, 256, "width")});
   return measure(c, [](Points &points, int d) {
     const auto product = [&](double x) { return inner(Vector(d, elu1(x)), Vector(d, elu1(x))); }; // of (x, ..., x)
-    points.rounding(8.0 * d * d).statement("$q = k = 0$: $exp(q.k) = 1$", product(0), 1);
-    points.obligation("$q = k = 0$: d", product(0), d).but_not("$d - 1$", d - 1);
-    points.obligation("$q = k = (1, ..., 1)$: $4 d$, where $exp(q.k) = e^d$", product(1), 4 * d);
+    points.rounding(8.0 * d * d).statement("$q = k = 0$: $phi(q).phi(k) = exp(q.k) = 1$", product(0), 1);
+    points.obligation("$q = k = 0$: $phi(q).phi(k) = d$", product(0), d).but_not("$d - 1$", d - 1);
+    points.obligation("$q = k = (1, ..., 1)$: $phi(q).phi(k) = 4 d$, where $exp(q.k) = e^d$", product(1), 4 * d);
   });
 }
 } // namespace

@@ -8,10 +8,12 @@ constexpr double lambda0 = 0.1;
 
 Claim telescoped() {
   ClaimBuilder c("vla-prop1-telescoped-bound", "004 Proposition 1, Eq 13");
-  c.says("For $|a_t| = 1$, $|S_t|_F <= |S_0|_F + sum_{s<=t} |e_s|$.");
-  c.exactly("This is the triangle inequality, with equality at $t = 1$. The sum grows linearly if $e_t$ does not "
-            "vanish, so boundedness does not follow.");
-  c.because("For random unit keys and values at $d = 32$ the bound is 240 times the norm after 1000 steps.");
+  c.says(
+      "For $|a_t| = 1$ the state satisfies $|S_t|_F <= |S_0|_F + sum_{s<=t} |e_s|$, where $e_s = v_s - S_{s-1} k_s$.");
+  c.exactly("This is the triangle inequality, with equality at $t = 1$. The sum grows linearly if $e_t$ does not tend "
+            "to 0, so it does not follow that the state is bounded.");
+  c.because(
+      "For random unit keys and values at $d = 32$ the bound is 240 times the norm of the state after 1000 steps.");
   c.runs({"vla", "vla_unnormalized"});
   c.takes({integer_param("d", 32, 2, 64, "head width"), integer_param("T", 1000, 2, 2000, "steps")});
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
@@ -40,7 +42,8 @@ Claim telescoped() {
     const double units = 64.0 * d, rounding = units * T * epsilon_of(Real::f64), final = frobenius_norm(layer.S);
     points.at(Params(p).set("t", 1)).rounding(units).obligation("$|S_t - S_{t-1}|_F = |e_t|$", moved, errors);
     points.obligation("$|S_1| <= |e_1|$", at_most_point(first, errors[0], rounding));
-    points.wrong_system("$|a| = 1.1$", at_most_point(frobenius_norm(longer.S), errors[0], rounding));
+    points.wrong_system("$|S_1| <= |e_1|$ with $|a| = 1.1$",
+                        at_most_point(frobenius_norm(longer.S), errors[0], rounding));
     points.at(Params(p).set("t", T));
     points.obligation("$|S_T|$ <= sum of $|e_s|$", at_most_point(final, sum, rounding))
         .but_not("the norm grows as its bound", compare(final, sum, units * T));
@@ -103,7 +106,8 @@ Claim in_the_long_run(ClaimBuilder &c, void (*points_at)(Points &points, int d, 
 
 Claim residual() {
   ClaimBuilder c("vla-prop1-residual", "004 Proposition 1, proof; §4.4");
-  c.says("For $|v_t| <= C_v$ the prediction residual $e_t$ decreases toward zero, and updates diminish.");
+  c.says("For $|v_t| <= C_v$ the residual $e_t = v_t - S_{t-1} k_t$ decreases toward zero, and the updates become "
+         "smaller.");
   c.is_refuted(asserted("Proposition 1, proof: 'As $S_t$ increasingly fits the stored associations, the prediction "
                         "residual decreases toward zero by the Widrow-Hoff convergence property of the LMS filter'.",
                         "$|v_t| <= C_v$",
@@ -112,9 +116,9 @@ Claim residual() {
                         "The proof speaks of stored associations that are observed again: for those the residual does "
                         "vanish (vla_prop1_consistent_data). New and unrelated values keep a residual in any memory; "
                         "what we plot and use is that the norm stays bounded, and on random inputs it does."));
-  c.exactly("For isotropic independent unit keys with new values $E|e_t|^2 -> 2 E|v|^2$, both with $u$ along $k$ and "
-            "with random $u$: a new value is always written at full strength.");
-  c.because("The residual does vanish if some $S$ fits all pairs exactly and the pairs keep returning "
+  c.exactly("For isotropic independent unit keys with independent values $E|e_t|^2 -> 2 E|v|^2$, both with $u$ along "
+            "$k$ and with random $u$: a new value is always written at full strength.");
+  c.because("The residual does tend to 0 if some $S$ fits all pairs exactly and the pairs keep returning "
             "(vla_prop1_consistent_data).");
   c.runs({"vla"});
   return in_the_long_run(c, [](Points &points, int d, const Stationary &s, double off) {
@@ -122,20 +126,22 @@ Claim residual() {
     const Mean error = batch_mean(s.error_squares, 64);
     points.statement("$|e_t|^2 -> 0$", error, 0);
     points.obligation("$E|e|^2 = 2 E|v|^2$", sampled_point(error, 2 * v2, v2 * off))
-        .but_not("no error from the state: $|v|^2$", v2)
-        .but_not("$2 - 2/d$", (2 - 2.0 / d) * v2);
-    points.wrong_system("a memory that stays empty", sampled_point(batch_mean(s.value_squares, 64), 2 * v2, v2 * off));
+        .but_not("$E|e|^2 = E|v|^2$, no error from the state", v2)
+        .but_not("$2 - 2/d$ for 2", (2 - 2.0 / d) * v2);
+    points.wrong_system("a memory that stays empty: $E|e|^2 = 2 E|v|^2$",
+                        sampled_point(batch_mean(s.value_squares, 64), 2 * v2, v2 * off));
   });
 }
 
 Claim plateau() {
   ClaimBuilder c("vla-prop1-plateau", "004 Proposition 1, §6.2");
-  c.says("For $|v_t| <= C_v$ $|S_t|_F$ converges to a finite plateau.");
+  c.says("For $|v_t| <= C_v$ the norm $|S_t|_F$ converges to a finite plateau.");
   c.holds_under("the keys are independent and isotropic, and the norm is averaged over runs");
-  c.exactly("$E|S_t|^2 -> d E|v|^2$ for isotropic independent unit keys. The norm of a single run keeps fluctuating "
-            "about it, and inputs chosen against the state make it grow as $sqrt t$ (vla_prop1_counterexample_sqrt).");
-  c.because("Fig 4 shows this on random inputs. The reason is not a vanishing residual (vla_prop1_residual): the "
-            "plateau is where forgetting removes as much as the writes add.");
+  c.exactly(
+      "$E|S_t|^2 -> d E|v|^2$ for isotropic independent unit keys. The norm of a single run keeps fluctuating about "
+      "this mean, and inputs chosen against the state make the norm grow as $sqrt t$ (vla_prop1_counterexample_sqrt).");
+  c.because("Fig 4 shows the plateau on random inputs. The reason is not a vanishing residual (vla_prop1_residual): at "
+            "the plateau forgetting removes as much as the writes add.");
   c.runs({"vla"});
   return in_the_long_run(c, [](Points &points, int d, const Stationary &s, double off) {
     const double law = d * value_square;
@@ -143,8 +149,9 @@ Claim plateau() {
     for (double x : s.state_squares) spread.push_back(std::pow(x / law - 1, 2));
     const auto held = [&](const Vector &x) { return sampled_point(batch_mean(x, 64), law, law * off / 2); };
     points.statement("$|S_t|^2$ stops changing: its mean square deviation is 0", batch_mean(spread, 64), 0);
-    points.condition("the mean: $E|S|^2 = d E|v|^2$", held(s.state_squares)).but_not("$d - 1$", (d - 1) * value_square);
-    points.wrong_system("a memory of the last pair alone", held(s.value_squares));
+    points.condition("mean of $|S|^2$ over runs: $d E|v|^2$", held(s.state_squares))
+        .but_not("$d - 1$ for $d$", (d - 1) * value_square);
+    points.wrong_system("a memory of the last pair alone: mean $|S|^2$ is $d E|v|^2$", held(s.value_squares));
   });
 }
 
@@ -168,19 +175,20 @@ Vector errors_after(const Vector &keys, const Vector &values, double seen, int p
 
 Claim consistent_data() {
   ClaimBuilder c("vla-prop1-consistent-data", "004 Proposition 1, proof");
-  c.says("As $S_t$ fits the stored associations the prediction error decreases to zero.");
-  c.exactly("It is true if one $S$ fits all pairs (independent keys, $n <= d$) and they keep returning. The "
-            "convergence is then linear: $a_i$ tends to the unit vector along the dual vector of $k_i$, and every pass "
-            "multiplies the error by $max_i (1 - 1 / sqrt((G^{-1})_ii))$, where $G$ is the keys' Gram matrix. It is "
-            "false for $n > d$ and for values with noise.");
-  c.because("The Widrow-Hoff argument that the proof cites needs these conditions.");
-  c.holds_under("one S fits all pairs and they return for ever");
-  c.runs({"vla"}), c.takes({real_param("cosine", 0.8, -0.95, 0.95, "between the two keys")});
+  c.says("As $S_t$ fits the stored associations, the prediction error decreases to zero.");
+  c.exactly("The statement is true if one $S$ fits all $n$ pairs (independent keys, $n <= d$) and the pairs keep "
+            "returning. The convergence is then linear: $a_i$ tends to the unit vector along the dual vector of $k_i$, "
+            "and every pass over the pairs multiplies the error by $max_i (1 - 1 / sqrt((G^{-1})_ii))$, where $G$ is "
+            "the keys' Gram matrix. The statement is false for $n > d$ and for values with noise.");
+  c.because("The Widrow-Hoff argument that the proof cites needs the two conditions.");
+  c.holds_under("one $S$ fits all pairs, and the pairs return for ever");
+  c.runs({"vla"}), c.takes({real_param("cosine", 0.8, -0.95, 0.95, "cosine of the two keys")});
   c.at({{}, {{"cosine", -0.5}}});
   return c.measure([](Points &points, const Params &p, const Protocol &) {
     const double cosine = p.real("cosine"), law = 1 - std::sqrt(1 - cosine * cosine);
     const Vector keys = plane_keys(cosine, 2), three = plane_keys(cosine, 3);
-    if (std::fabs(cosine) < 0.1) usage_error("nearly orthogonal keys leave no error after two passes");
+    if (std::fabs(cosine) < 0.1)
+      usage_error("take |cosine| of at least 0.1: nearly orthogonal keys leave no error after two passes");
     // The values are 0, which S = 0 fits. So the error starts at S_0 k, and it keeps all its digits however small it
     // becomes. After N passes, M differs from N K^T K by lambda0 and at most one pass. Hence a_i differs from its
     // limit, along the dual vector of k_i, by (1 + lambda0) / N divided by 1 - |cosine|, the least eigenvalue of K^T K.
@@ -188,14 +196,18 @@ Claim consistent_data() {
       const auto error = [&](int passes) { return errors_after(keys, {0, 0}, seen, passes)[0]; };
       const double factor = error(13) / error(12), off = (1 + lambda0) / seen / (1 - std::fabs(cosine));
       points.at(Params(p).set("passes seen", seen));
-      points.condition("factor of the error per pass", bracketed_point(factor, law, off))
+      points
+          .condition("two keys: factor of the error per pass, $1 - sqrt(1 - cosine^2)$",
+                     bracketed_point(factor, law, off))
           .but_not("$cosine^2$: delta rule", bracketed_point(factor, cosine * cosine, off));
     }
     const Vector consistent = errors_after(keys, {1, -1}, 0, 200), overfull = errors_after(three, {1, -1, 1}, 0, 200);
     const double gone = 200 * 64 * epsilon_of(Real::f64) / (1 - std::fabs(cosine));
-    points.at(p).condition("two keys, $d = 2$: error after 200 passes", at_most_point(max_abs(consistent), 0, gone));
-    points.statement("three keys, $d = 2$: error after 200 passes", at_most_point(max_abs(overfull), 0, gone));
-    points.wrong_system("one pass", at_most_point(max_abs(errors_after(keys, {1, -1}, 0, 1)), 0, gone));
+    points.at(p).condition("two keys, $d = 2$: error after 200 passes is 0",
+                           at_most_point(max_abs(consistent), 0, gone));
+    points.statement("three keys, $d = 2$: error after 200 passes is 0", at_most_point(max_abs(overfull), 0, gone));
+    points.wrong_system("two keys, $d = 2$: error after one pass is 0",
+                        at_most_point(max_abs(errors_after(keys, {1, -1}, 0, 1)), 0, gone));
     // Three pairs that no S fits: their least-squares error is a lower bound for every S, the layer's included.
     const Dense K(3, 2, three), V(3, 1, {1, -1, 1}), missed = V - K * (pseudo_inverse(K) * V);
     Vla layer(2, 1, lambda0), fitting(2, 1, lambda0);
@@ -205,8 +217,9 @@ Claim consistent_data() {
       const Vector e = combine(1, values, -1, times(K, m.S.data));
       return at_least_point(inner(e, e), inner(missed.data, missed.data), gone);
     };
-    points.obligation("least-squares floor of three pairs", floor(layer, V.data));
-    points.wrong_system("values that one S fits", floor(fitting, linear));
+    points.obligation("three pairs: the error stays above that of least squares", floor(layer, V.data));
+    points.wrong_system("three pairs that one S fits: the error stays above the floor of the other values",
+                        floor(fitting, linear));
   });
 }
 } // namespace
