@@ -180,7 +180,7 @@ Claim consistent_data() {
             "returning. The convergence is then linear: $a_i$ tends to the unit vector along the dual vector of $k_i$, "
             "and every pass over the pairs multiplies the error by $max_i (1 - 1 / sqrt((G^{-1})_ii))$, where $G$ is "
             "the keys' Gram matrix. The statement is false for $n > d$ and for values with noise.");
-  c.because("The Widrow-Hoff argument that the proof cites needs the two conditions.");
+  c.because("The Widrow-Hoff argument that the proof cites needs pairs that one $S$ fits and that keep returning.");
   c.holds_under("one $S$ fits all pairs, and the pairs return for ever");
   c.runs({"vla"}), c.takes({real_param("cosine", 0.8, -0.95, 0.95, "cosine of the two keys")});
   c.at({{}, {{"cosine", -0.5}}});

@@ -34,26 +34,29 @@ const std::vector<ParamSpec> length{integer_param("T", 400, 2 * early, 2000, "st
 /// norm(T) is sqrt T, and it still grows after t = 16.
 template <class Norm> void root_of(Points &points, const Norm &norm, int T) {
   const double measured = norm(T);
-  points.at(labels({{"T", num(early)}})).rounding(64.0 * T).obligation("$sqrt T$", norm(early), std::sqrt(early));
-  points.at(labels({{"T", num(T)}})).statement("no growth since $t = 16$", measured, std::sqrt(early));
-  points.obligation("$sqrt T$", measured, std::sqrt(T))
+  points.at(labels({{"T", num(early)}}))
+      .rounding(64.0 * T)
+      .obligation("$|S_T| = sqrt T$", norm(early), std::sqrt(early));
+  points.at(labels({{"T", num(T)}})).statement("$|S_T|$ has not grown since $t = 16$", measured, std::sqrt(early));
+  points.obligation("$|S_T| = sqrt T$", measured, std::sqrt(T))
       .but_not("$sqrt(T - 1)$", std::sqrt(T - 1.0))
-      .but_not("T: exponent 1", double(T));
+      .but_not("$|S_T| = T$", double(T));
 }
 
 Claim root_growth() {
   ClaimBuilder c("vla-prop1-counterexample-sqrt", "004 Proposition 1");
   c.says("For bounded inputs $|S_t|_F$ converges to a finite plateau.");
-  c.exactly("In the plane let every unit key be orthogonal to the state, and all values 1. Then the delta rule has "
-            "$|S_t|_F = sqrt t$. This is the worst case of unit keys: $|S_t|^2 <= |S_{t-1}|^2 + |v_t|^2$.");
+  c.exactly("In the plane let every unit key be orthogonal to the state $S_{t-1}$ (one row), and all values 1. Then "
+            "the delta rule has $|S_t|_F = sqrt t$. No unit keys give faster growth, because $|S_t|^2 <= |S_{t-1}|^2 + "
+            "|v_t|^2$.");
   c.because("The proof's Widrow-Hoff argument applies to random inputs, not to chosen ones. For random inputs see "
             "vla_prop1_plateau.");
   c.is_refuted(
       asserted("Proposition 1: '$|S_t|_F$ converges to a finite plateau when inputs are bounded'.", "bounded inputs",
                "The proof appeals to LMS convergence, which is about random inputs; the proposition does not say so.",
-               "The proof's appeal to the LMS filter presumes inputs that are not chosen against the state. For random "
-               "inputs the mean norm does settle, which is what Fig 4 shows; and $sqrt(t)$ is still far below the "
-               "linear growth that we compare with."));
+               "The LMS filter, to which the proof appeals, presumes inputs that are not chosen against the state. For "
+               "random inputs the mean norm does settle, as Fig 4 shows; and $sqrt(t)$ is still far below the linear "
+               "growth with which we compare."));
   c.runs({"delta_net"}), c.takes(length);
   return measure(c, [](Points &points, Seed seed, int length) {
     const auto size = [](int T) { return delta_norm(unfolding_keys(T, 2), Vector(T, 1.0), 2); };
@@ -76,20 +79,22 @@ Claim root_growth() {
     points.rounding(units);
     points.obligation("largest increase of $|S|^2$ in a step, divided by $|v|^2$: 1, at the first write", most_added(1),
                       1);
-    points.wrong_system("keys of length 1.1", most_added(1.1), 1);
+    points.wrong_system("largest increase of $|S|^2$ in a step, divided by $|v|^2$, with keys of length 1.1",
+                        most_added(1.1), 1);
   });
 }
 
 Claim root_growth_with_inverse() {
   ClaimBuilder c("vla-prop1-counterexample-real-a", "004 Proposition 1");
   c.says("For bounded inputs $|S_t|_F$ converges to a finite plateau if $A_t$ is VLA's own inverse.");
-  c.exactly("With the same keys in a plane and $u_t$ along a third axis, $A_t$ stays a multiple of $I$ on the plane, "
-            "and $|S_t|_F = sqrt t$. With $u$ along $k$ the growth is slower: 13.4 in place of 20 at $t = 400$.");
+  c.exactly("Let every key lie in a plane and be orthogonal to the state, and let $u_t$ be along a third axis. Then "
+            "$A_t$ stays a multiple of $I$ on the plane, and $|S_t|_F = sqrt t$. With $u$ along $k$ the growth is "
+            "slower: $|S_t|_F$ is 13.4 instead of 20 at $t = 400$.");
   c.because("$A_t$ does not bound the state: it only turns the write direction, which has length 1.");
   c.is_refuted(asserted("Proposition 1 with Eq 9: the plateau under VLA's own $A_t$.", "bounded inputs",
                         "The proof treats every $A_t$ alike.",
                         "Inputs in a plane orthogonal to every penalty direction switch the penalty off by "
-                        "construction. A learned $u_t = W_u k_t$ does not stay orthogonal to all its keys."));
+                        "construction. A learned $u_t = W_u k_t$ does not stay orthogonal to all keys."));
   c.runs({"vla"}), c.takes(length);
   return measure(c, [](Points &points, int T) {
     const auto away = [](int T) {
@@ -98,7 +103,7 @@ Claim root_growth_with_inverse() {
     const auto size = [&](int T) { return vla_norm(unfolding_keys(T, 3), away(T)); };
     root_of(points, size, T);
     const Vector keys = unfolding_keys(T, 3);
-    points.rounding(64.0 * T).wrong_system("u along k", vla_norm(keys, keys), std::sqrt(T));
+    points.rounding(64.0 * T).wrong_system("$|S_T| = sqrt T$ with u along k", vla_norm(keys, keys), std::sqrt(T));
   });
 }
 } // namespace
