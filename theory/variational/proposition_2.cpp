@@ -43,10 +43,10 @@ Claim unit_jacobian() {
     const Vector measured = singular_values(vla_jacobian_of(x.a, x.k));
     Vector law(d, 1.0);
     law.front() = largest, law.back() = (1 - c) / largest;
-    points.rounding(units).statement("norm 1", measured.front(), 1);
-    points.obligation("all singular values", measured, law);
-    points.obligation("the smallest singular value", measured.back(), law.back());
-    auto norm = points.obligation("the largest singular value", measured.front(), largest);
+    points.rounding(units).statement("norm of J: 1", measured.front(), 1);
+    points.obligation("all singular values of J", measured, law);
+    points.obligation("the smallest singular value of J", measured.back(), law.back());
+    auto norm = points.obligation("the largest singular value of J", measured.front(), largest);
     if (c > 1e-6 - 1) // at c = -1 both laws give the same value
       norm.but_not("$|J k| = sqrt(2 - 2c)$", std::sqrt(2 - 2 * c))
           .but_not("2, the bound by the triangle inequality", 2);
@@ -87,8 +87,8 @@ Claim eq22() {
 Claim proof_at_k() {
   ClaimBuilder c("vla-prop2-proof-x-eq-k", "004 Appendix A.2, first extreme");
   c.says("Let $a$ be the write direction and $b = a.k$. At $x = k$, where $k.x = 1$, $|J k|^2 = 2 - 2b = (1 - b)^2$.");
-  c.exactly("With $c = a.k$, $|J k|^2 = |k - a|^2 = 2 - 2c$. This equals $(1 - c)^2$ only at $c = 1$ and $c = -1$; in "
-            "general $(1 - c)^2$ is $|J a|^2$.");
+  c.exactly("With $c = a.k$, $|J k|^2 = |k - a|^2 = 2 - 2c$. This equals $|J k|^2 = (1 - c)^2$ only at $c = 1$ and $c "
+            "= -1$; in general $|J k|^2 = (1 - c)^2$ is $|J a|^2$.");
   c.because("$J$ multiplies $a$, not $k$, by $1 - a.k$ (vla_prop2_eigenvalues).");
   c.is_refuted(asserted("Appendix A.2, first extreme: at $x = k$, $|J k|^2 = 1 - 2b + 1 = (1 - b)^2 <= 4$.",
                         "unit vectors; $a = 1$", "The bound of 4, which the text derives from it, is right.",
@@ -102,8 +102,9 @@ Claim proof_at_k() {
     const UnitPair x = unit_pair(d, c, Stream(seed, "proposition 2/key"), points.all().size());
     const Dense J = vla_jacobian_of(x.a, x.k);
     const auto square_of = [&](const Vector &v) { return inner(times(J, v), times(J, v)); };
-    points.rounding(units).statement("$(1 - c)^2$", square_of(x.k), (1 - c) * (1 - c));
-    points.obligation("$|J k|^2 = 2 - 2c$", square_of(x.k), 2 - 2 * c).but_not("$(1 - c)^2$", (1 - c) * (1 - c));
+    points.rounding(units).statement("$|J k|^2 = (1 - c)^2$", square_of(x.k), (1 - c) * (1 - c));
+    points.obligation("$|J k|^2 = 2 - 2c$", square_of(x.k), 2 - 2 * c)
+        .but_not("$|J k|^2 = (1 - c)^2$", (1 - c) * (1 - c));
     points.wrong_system("$|J a|^2 = 2 - 2c$", square_of(x.a), 2 - 2 * c);
   });
 }
