@@ -87,8 +87,8 @@ Claim eq22() {
 Claim proof_at_k() {
   ClaimBuilder c("vla-prop2-proof-x-eq-k", "004 Appendix A.2, first extreme");
   c.says("Let $a$ be the write direction and $b = a.k$. At $x = k$, where $k.x = 1$, $|J k|^2 = 2 - 2b = (1 - b)^2$.");
-  c.exactly("With $c = a.k$, $|J k|^2 = |k - a|^2 = 2 - 2c$. This equals $|J k|^2 = (1 - c)^2$ only at $c = 1$ and $c "
-            "= -1$; in general $|J k|^2 = (1 - c)^2$ is $|J a|^2$.");
+  c.exactly("With $c = a.k$, $|J k|^2 = |k - a|^2 = 2 - 2c$. This equals $(1 - c)^2$ only at $c = 1$ and $c = -1$; in "
+            "general $(1 - c)^2$ is $|J a|^2$.");
   c.because("$J$ multiplies $a$, not $k$, by $1 - a.k$ (vla_prop2_eigenvalues).");
   c.is_refuted(asserted("Appendix A.2, first extreme: at $x = k$, $|J k|^2 = 1 - 2b + 1 = (1 - b)^2 <= 4$.",
                         "unit vectors; $a = 1$", "The bound of 4, which the text derives from it, is right.",

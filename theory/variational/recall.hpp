@@ -39,8 +39,8 @@ struct Reader {
 };
 const double lambda0_of_recall = 0.1, ridge_of_recall = 0.01;
 inline const Reader linear_reader{"linear attention", "linear", Rule::additive},
-    delta_reader{"DeltaNet, $beta = 1$", "delta_net", Rule::delta},
-    gated_reader{"Eq 4, $beta = 0.9$", "scalar_gated_delta", Rule::delta, 0.9},
+    delta_reader{"DeltaNet with $beta = 1$", "delta_net", Rule::delta},
+    gated_reader{"Eq 4 with $beta = 0.9$", "scalar_gated_delta", Rule::delta, 0.9},
     vla_reader{"VLA, unit $u = k$", "vla", Rule::variational}, rls_reader{"RLS", "rls", Rule::ridge, ridge_of_recall};
 /// VLA with the |u| of Algorithm 1. random_u_reader: VLA with u independent of the key.
 inline Reader short_u_reader(int d) {

@@ -23,20 +23,20 @@ double units(const Pairs &x, double lambda0) {
 
 Claim without_geometry() {
   ClaimBuilder c("vla-remark-u0-linear-attention", "004 §3.5, Table 4 note");
-  c.says("Setting $u_t = 0$ and $A_t = I/lambda0$ collapses Eq 9-10 to standard linear attention, additive and without "
-         "geometry.");
-  c.exactly(
-      "It is DeltaNet with $beta = 1$, $S (I - k k^T) + v k^T$, equal to linear attention for orthonormal keys only.");
-  c.because("The geometry goes, the residual stays: $e_t = v_t - S_{t-1} k_t$ still subtracts what the state returns. "
-            "The note to Table 4 does mention a residual correction.");
+  c.says("Setting $u_t = 0$ and $A_t = I/lambda0$ reduces Eq 9-10 to standard linear attention, which is additive and "
+         "has no geometry.");
+  c.exactly("The layer becomes DeltaNet with $beta = 1$, $S_t = S_{t-1} (I - k k^T) + v k^T$, which equals linear "
+            "attention for orthonormal keys only.");
+  c.because("The geometry disappears, but the residual remains: $e_t = v_t - S_{t-1} k_t$ still subtracts what the "
+            "state returns. The note to Table 4 does mention a residual correction.");
   c.is_refuted(asserted(
       "§3.5: 'Setting $u_t = 0$ and fixing $A_t$ collapses (9)-(10) to standard linear attention (additive "
       "accumulation, no geometry)'.",
       "$u_t = 0$; $A_t = I/lambda0$",
-      "§6.6 builds on it ('reduces accuracy to match standard linear attention'); the note to Table 4 adds 'with "
-      "residual correction', and still calls it linear attention.",
-      "Table 4's note says what we mean: 'normalised linear attention with residual correction'. The residual stays. "
-      "So the layer is the delta rule with step 1, which equals linear attention for orthonormal keys."));
+      "§6.6 builds on this sentence ('reduces accuracy to match standard linear attention'); the note to Table 4 adds "
+      "'with residual correction', and still calls it linear attention.",
+      "Table 4's note says what we mean: 'normalised linear attention with residual correction'. The residual remains. "
+      "So the layer is the delta rule with $beta = 1$, which equals linear attention for orthonormal keys."));
   c.runs({"vla", "linear", "delta_net", "vla_unnormalized"});
   c.takes({integer_param("T", 20, 2, 256, "steps"), width_param(32),
            real_param("lambda0", 0.1, 1e-3, 0.9, "penalty at the start")});
@@ -44,24 +44,26 @@ Claim without_geometry() {
     const Pairs x = unit_pairs(T, d, 3, seed, "reductions"),
                 basis = orthonormal_pairs(std::min(T, d), d, 3, seed, "reductions, basis");
     const Vector fixed_vla = layer_on("vla", x, 0, fixed(lambda0));
-    points.rounding(units(x, lambda0)).statement("linear attention", fixed_vla, layer_on("linear", x, 0));
-    points.obligation("DeltaNet with $beta = 1$", fixed_vla, layer_on("delta_net", x, 1))
+    points.rounding(units(x, lambda0))
+        .statement("VLA with $A_t$ fixed is linear attention", fixed_vla, layer_on("linear", x, 0));
+    points.obligation("VLA with $A_t$ fixed is DeltaNet with $beta = 1$", fixed_vla, layer_on("delta_net", x, 1))
         .but_not("DeltaNet with $beta = 0.9$", layer_on("delta_net", x, 0.9));
-    points.wrong_system("write direction not normalised: $beta = 1/lambda0$",
-                        layer_on("vla_unnormalized", x, 0, fixed(lambda0)), layer_on("delta_net", x, 1));
-    points.obligation("orthonormal keys: linear attention", layer_on("vla", basis, 0, fixed(lambda0)),
-                      layer_on("linear", basis, 0));
+    points.wrong_system(
+        "$A_t$ fixed, write direction not normalised, so that $beta = 1/lambda0$: DeltaNet with $beta = 1$",
+        layer_on("vla_unnormalized", x, 0, fixed(lambda0)), layer_on("delta_net", x, 1));
+    points.obligation("VLA with $A_t$ fixed is linear attention for orthonormal keys",
+                      layer_on("vla", basis, 0, fixed(lambda0)), layer_on("linear", basis, 0));
   });
 }
 
 Claim scalar_gate() {
   ClaimBuilder c("vla-remark-recovers-deltanet", "004 §3.5, Eq 4");
-  c.says("Replacing the write direction by a scalar gate and discarding $A_t$ recovers DeltaNet, which Eq 4 gives as "
+  c.says("Replacing the write direction by a scalar gate and discarding $A_t$ gives DeltaNet, which Eq 4 writes as "
          "$S_t = beta S_{t-1} + (v - S_{t-1} k) k^T$.");
-  c.exactly("It gives $S + beta (v - S k) k^T$, DeltaNet as published (003 Eq 6). It does not give Eq 4, which decays "
-            "the whole state; the two agree at $beta = 1$.");
-  c.because("The published DeltaNet is recovered. The layer that the paper prints as DeltaNet, and compares with, is a "
-            "different one.");
+  c.exactly("The result is $S_t = S_{t-1} + beta (v - S_{t-1} k) k^T$, DeltaNet as published (003 Eq 6). It is not Eq "
+            "4, which decays the whole state; the two agree at $beta = 1$.");
+  c.because("The sentence is right for the published DeltaNet. The layer that the paper prints as DeltaNet, and with "
+            "which it compares VLA, is a different one.");
   c.is_refuted(stricter(
       "§3.5: 'Replacing $a_t$ with a scalar gate and discarding $A_t$ recovers DeltaNet.'", "none",
       "DeltaNet is cited as [10], and this is its published form. Eq 4 is the paper's own rendering of DeltaNet."));
@@ -73,11 +75,13 @@ Claim scalar_gate() {
     const auto gate = [&](double beta) { return layer_on("vla_unnormalized", x, 0, fixed(1 / beta)); };
     const auto eq4 = [&](double beta) { return layer_on("scalar_gated_delta", x, beta); };
     const double rounding = units(x, 1);
-    points.rounding(rounding).statement("Eq 4: $beta S + (v - S k) k^T$", gate(beta), eq4(beta));
-    points.obligation("$S + beta (v - S k) k^T$", gate(beta), layer_on("delta_net", x, beta))
+    points.rounding(rounding).statement("a scalar gate gives Eq 4: $beta S + (v - S k) k^T$", gate(beta), eq4(beta));
+    points
+        .obligation("a scalar gate gives the published DeltaNet: $S + beta (v - S k) k^T$", gate(beta),
+                    layer_on("delta_net", x, beta))
         .but_not("$beta / 2$ for $beta$", layer_on("delta_net", x, beta / 2));
-    points.obligation("$beta = 1$: Eq 4 as well", gate(1), eq4(1));
-    points.wrong_system("no residual", layer_on("linear", x, 1), eq4(1));
+    points.obligation("a scalar gate of $beta = 1$ gives Eq 4 as well", gate(1), eq4(1));
+    points.wrong_system("linear attention, without the residual: Eq 4 at $beta = 1$", layer_on("linear", x, 1), eq4(1));
   });
 }
 } // namespace

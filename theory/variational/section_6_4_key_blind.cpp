@@ -36,13 +36,15 @@ Mean guess(const Protocol &p, int n, int V, Vector Guesses::*kind) {
 
 Claim key_blind_guess() {
   ClaimBuilder c("mqar-key-blind-guess", "004 §6.4-6.5 (derived)");
-  c.says("A model that ignores the key, and answers with a value of the context, scores more than the random baseline "
-         "$1/128$.");
-  c.exactly("Let $n$ values be drawn with replacement from $V$. At $n = 4$, 8, 16, 24, 32, 48 a random one of them is "
-            "right with probability $1/n + (1 - 1/n)/V$, which is .256, .132, .0698, .0492, .0388, .0285. The most "
-            "frequent one is right with probability $E$[largest count]/n: .262, .151, .104, .084, .070, .055.");
-  c.because("Softmax and linear attention in Tables 9, 11 and 13 (.15, .091, .070, .057, .043 at $n = 8$ to 48; .26, "
-            ".27 at $n = 4$) lie between the two guesses. A model that ignores the key explains them.");
+  c.says("A model that ignores the key and answers with a value from the context has a higher accuracy than the random "
+         "baseline $1/128$.");
+  c.exactly("Let the $n$ values of a context be drawn with replacement from $V$ tokens; here $n = 4$, 8, 16, 24, 32, "
+            "48. A random value of the context is right with probability $1/n + (1 - 1/n)/V$: .256, .132, .0698, "
+            ".0492, .0388, .0285. The most frequent value is right with probability $E$[largest count]$/n$: .262, "
+            ".151, .104, .084, .070, .055.");
+  c.because(
+      "The accuracies of softmax and linear attention in Tables 9, 11 and 13 (.15, .091, .070, .057, .043 at $n = 8$ "
+      "to 48; .26, .27 at $n = 4$) lie between those of the two guesses. A model that ignores the key explains them.");
   c.takes(context);
   // With 24 values drawn out of V = 8, V can be distinguished from V - 1.
   c.at({{{"n", 8}}, {}, {{"n", 48}}, {{"V", 8}}},
@@ -50,14 +52,15 @@ Claim key_blind_guess() {
   return measure(c, [](Points &points, const Protocol &protocol, int n, int V) {
     const Mean random = guess(protocol, n, V, &Guesses::random), frequent = guess(protocol, n, V, &Guesses::frequent);
     const double law = random_law(n, V), half = random_law(n, V / 2), fewer = random_law(n, V - 1);
-    auto any =
-        points.obligation("a random value of the context: $1/n + (1 - 1/n)/V$", random, law).but_not("$1/V$", 1.0 / V);
-    if (law > 1.1 / n) any.but_not("$1/n$: distinct values", 1.0 / n);
-    if (half > 1.1 * law) any.but_not("half the vocabulary", half);
+    auto any = points.obligation("accuracy of a random value of the context: $1/n + (1 - 1/n)/V$", random, law)
+                   .but_not("$1/V$", 1.0 / V);
+    if (law > 1.1 / n) any.but_not("$1/n$, for distinct values", 1.0 / n);
+    if (half > 1.1 * law) any.but_not("values from half the vocabulary", half);
     if (fewer > 1.08 * law) any.but_not("$V - 1$", fewer);
     const double most = frequent_law(n, V), most_of_half = frequent_law(n, V / 2);
-    auto best = points.obligation("its most frequent value: E[largest count] / n", frequent, most);
-    if (most_of_half > 1.1 * most) best.but_not("half the vocabulary", most_of_half);
+    auto best =
+        points.obligation("accuracy of the context's most frequent value: E[largest count] / n", frequent, most);
+    if (most_of_half > 1.1 * most) best.but_not("values from half the vocabulary", most_of_half);
   });
 }
 
@@ -65,8 +68,8 @@ Claim mode_guess() {
   ClaimBuilder c("vla-mqar-baseline-is-modeguess", "004 Fig 5 text, §6.4");
   c.says("Linear and softmax attention plateau near 0.08-0.15, below the random baseline $1/128 = 0.008$.");
   c.exactly(
-      "The plateau is above the baseline, as §6.5 and Table 11 say: 0.08 is ten times $1/128$. The measurement here is "
-      "of a guess among the context's values, whose accuracy is near the plateau: it is above $1/128$ too.");
+      "The plateau is above the baseline, as §6.5 and Table 11 say: 0.08 is ten times $1/128$. What is measured is a "
+      "guess among the values of the context. Its accuracy is near the plateau, and it is above $1/128$ too.");
   c.because("The paper contradicts itself. A guess that ignores the key explains the plateau (mqar_key_blind_guess). "
             "The paper's explanation, that the output head exploits the geometry of embeddings, is not needed.");
   c.is_refuted(slip("§6.4: 'plateau near 0.08-0.15, below the random baseline of $1/128 = 0.008$'.", "none",
@@ -74,8 +77,9 @@ Claim mode_guess() {
   c.takes(context), c.at({{{"n", 8}}, {}});
   return measure(c, [](Points &points, const Protocol &protocol, int n, int V) {
     const Mean random = guess(protocol, n, V, &Guesses::random);
-    points.statement("below $1/V$", at_most_point(random, 1.0 / V));
-    points.obligation("$1/n + (1 - 1/n)/V$", random, random_law(n, V)).but_not("$1/V$", 1.0 / V);
+    points.statement("accuracy of a random value of the context: below $1/V$", at_most_point(random, 1.0 / V));
+    points.obligation("accuracy of a random value of the context: $1/n + (1 - 1/n)/V$", random, random_law(n, V))
+        .but_not("$1/V$", 1.0 / V);
   });
 }
 
@@ -133,14 +137,14 @@ Vector second_layer_read(const Sequence &s) {
 
 Claim no_position() {
   ClaimBuilder c("mqar-no-position-invariance", "004 §5.1 (derived)");
-  c.says("No positional information is mentioned. One causal layer of softmax attention, linear attention or RLS then "
-         "does not see the order of its prefix. So it cannot bind the token of a key to that of the value after it. "
-         "DeltaNet and VLA do see order.");
-  c.exactly("The last read of these three is a function of the set of pairs. A permuted prefix changes it by rounding "
-            "errors only; it changes the last read of DeltaNet and VLA by about 1. This holds for one layer: two "
-            "layers can recover the order from the causal mask.");
-  c.because("This may be why softmax and linear attention reach no more than a guess that ignores the key in these "
-            "experiments, while layers that see the order reach more.");
+  c.says("The paper mentions no positional information. Without it, one causal layer of softmax attention, linear "
+         "attention or RLS does not see the order of the earlier tokens. So it cannot bind the token of a key to the "
+         "token of the value that follows. DeltaNet and VLA do see the order.");
+  c.exactly("The last read of softmax attention, linear attention and RLS is a function of the set of pairs. Permuting "
+            "the earlier tokens changes it by rounding errors only; it changes the last read of DeltaNet and VLA by "
+            "about 1. Two layers of the first three can recover the order from the causal mask.");
+  c.because("This may be why in the paper's experiments softmax and linear attention reach no more than a guess that "
+            "ignores the key, while VLA, which sees the order, reaches more.");
   c.runs({"softmax", "linear_elu", "rls", "delta_net", "vla"});
   c.takes({integer_param("T", 14, 4, 128, "steps"), integer_param("Dk", 6, 2, 32, "key width"),
            integer_param("Dv", 3, 2, 32, "value width")});
@@ -150,14 +154,19 @@ Claim no_position() {
     const double units = step_units(shape.T, shape.Dk, 0.01); // the ridge of rls bounds its condition
     for (const char *layer : {"softmax", "linear_elu", "rls"}) {
       points.rounding(units);
-      points.obligation(std::string(layer) + ": a function of the set", last_read(layer, other), read_of_set(layer, s));
+      points.obligation(std::string(layer) + ": the last read is a function of the set of pairs",
+                        last_read(layer, other), read_of_set(layer, s));
     }
     for (const char *layer : {"delta_net", "vla"}) {
-      points.rounding(units).wrong_system(layer, last_read(layer, other), last_read(layer, s));
+      points.rounding(units).wrong_system(std::string(layer) +
+                                              ": the last read does not change with the order of the pairs",
+                                          last_read(layer, other), last_read(layer, s));
     }
-    points.rounding(units).wrong_system("softmax with rotary positions", last_read("softmax", rotary(other)),
-                                        last_read("softmax", rotary(s)));
-    points.wrong_system("two layers of softmax", second_layer_read(other), second_layer_read(s));
+    points.rounding(units).wrong_system(
+        "softmax with rotary positions: the last read does not change with the order of the pairs",
+        last_read("softmax", rotary(other)), last_read("softmax", rotary(s)));
+    points.wrong_system("two layers of softmax: the last read does not change with the order of the pairs",
+                        second_layer_read(other), second_layer_read(s));
   });
 }
 } // namespace
