@@ -26,13 +26,14 @@ double first_eight(Memories x, double others, Seed seed, bool algebra) {
 
 Claim long_context() {
   ClaimBuilder c("vla-longcontext-untrained", "004 §6.5, §7.4");
-  c.says("Eight pairs stay at recall 1.000 up to $T = 512$: no association is overwritten before its query appears, "
+  c.says("VLA recalls 1.000 of eight pairs up to $T = 512$: no association is overwritten before its query appears, "
          "and VLA is robust to padding and long-range noise.");
-  c.exactly("If 24 or 56 further unit pairs follow the eight, the delta rule keeps the share $(1 - 1/d)^m$ of the "
-            "squared norm of a write, .467 or .169. VLA with unit $u = k$ recalls .85 of the eight at 64 pairs in all, "
-            "and .00 at 256. Recall stays flat only if the filler does not write, or repeats the pairs.");
-  c.because("The text does not say what fills the context. If the layer has learned not to write the filler, this "
-            "explains 1.000 (vla_longcontext_trained).");
+  c.exactly("If $m$ further unit pairs follow a write, the delta rule keeps the share $(1 - 1/d)^m$ of the squared "
+            "norm of this write: .467 for $m = 24$, .169 for $m = 56$. VLA with unit $u = k$ recalls .85 of the first "
+            "eight pairs if there are 64 pairs in all, and .00 if there are 256. Recall stays flat only if the filler "
+            "does not write, or repeats the pairs.");
+  c.because("The paper does not say what fills the context. If the layer has learned not to write the filler, this "
+            "explains the recall of 1.000 (vla_longcontext_trained).");
   c.is_refuted(of_trained("§6.5, §7.4: 1.000 from $T = 64$ to 512.", "a trained model; the filler is not described",
                           "Fig 6 reports trained models."));
   c.runs({"vla", "delta_net", "scalar_gated_delta"});
@@ -44,10 +45,11 @@ Claim long_context() {
     };
     const auto place = [](int n) { return labels({{"n", num(eight)}, {"pairs in all", num(n)}}); };
     const double found = recall(256, 1);
-    points.at(place(64)).rounding(4).obligation("by dense algebra", recall(64, 1), recall(64, 1, true));
-    points.at(place(256)).statement("genuine pairs after the eight: 1.000", found, 1);
-    points.wrong_system("genuine pairs", found, 1);
-    points.obligation("filler that writes nothing", recall(256, 0), 1);
+    points.at(place(64)).rounding(4).obligation(
+        "VLA's recall of the first eight of 64 pairs, computed by dense algebra", recall(64, 1), recall(64, 1, true));
+    points.at(place(256)).statement("VLA's recall of eight pairs, followed by other pairs: 1.000", found, 1);
+    points.wrong_system("filler of other pairs: VLA's recall of eight pairs is 1.000", found, 1);
+    points.obligation("filler that writes nothing: VLA's recall of eight pairs is 1.000", recall(256, 0), 1);
   });
   return measure(c, [](Points &points, const Protocol &protocol, int m) {
     const Stream keys(protocol.seed, "long context/keys", m);
@@ -59,24 +61,26 @@ Claim long_context() {
                  wanted = std::min(wanted_sensitivity(protocol), std::max(gap, 0.02) / 2);
     const auto draw = [&](size_t first, size_t count) { return kept("delta_net", 1, first, count); };
     const Mean delta = sample_mean(wanted, 30, 5000, in_blocks(cached_block((m + width) * width), draw));
-    auto keeps = points.obligation("delta rule keeps $(1 - 1/d)^m$ of the square", delta, law(width));
+    auto keeps = points.obligation("share of a write's squared norm that the delta rule keeps: $(1 - 1/d)^m$", delta,
+                                   law(width));
     if (gap > 0.015) keeps.but_not("$d - 1$ for $d$", law(width - 1));
-    points.wrong_system("Eq 4, $beta = 0.9$", mean_of(kept("scalar_gated_delta", 0.9, 0, 30)), law(width));
+    points.wrong_system("share that Eq 4 with $beta = 0.9$ keeps: $(1 - 1/d)^m$",
+                        mean_of(kept("scalar_gated_delta", 0.9, 0, 30)), law(width));
   });
 }
 
 Claim gate_forgets_by_length() {
   ClaimBuilder c("eq4-forgets-by-length", "004 §6.5");
-  c.says("Stricter reading: what Eq 4's gate forgets does not depend on the length.");
-  c.exactly("After $m$ later pairs the share $beta^m$ of a stored value is left, which depends on the length. So equal "
-            "accuracies of .01 at $T = 64$ and 512 do not come from the gate's decay.");
+  c.says("Stricter reading: how much the gate of Eq 4 forgets does not depend on the length of the text.");
+  c.exactly("After $m$ later pairs the share $beta^m$ of a stored value is left, which depends on the length. So the "
+            "gate's decay does not explain equal accuracies of .01 at $T = 64$ and 512.");
   c.because("A model whose state diverged gives flat numbers near $1/127$ at every length. Eq 4 can diverge because "
             "its keys are not normalised (deltanet_eq4_bounded).");
   c.is_refuted(stricter("§6.5: 'DeltaNet's scalar gate decays older associations before the query section arrives, so "
                         "stored pairs are partially forgotten regardless of sequence length'.",
                         "a trained gate; $n = 8$; $T = 64$ to 512",
-                        "'Regardless' may say that something is forgotten at every length, which is true; a gate's "
-                        "decay compounds with the length."));
+                        "'Regardless' may mean that something is forgotten at every length, which is true; a gate's "
+                        "decay grows with the length."));
   c.runs({"scalar_gated_delta", "delta_net"});
   c.takes({integer_param("m", 16, 2, 60, "later pairs, of keys orthogonal to the first"),
            real_param("beta", 0.9, 0.5, 0.99, "Eq 4's gate")});
@@ -92,8 +96,10 @@ Claim gate_forgets_by_length() {
     const double units = 16.0 * m, found = left("scalar_gated_delta", m);
     points.rounding(units).statement("the same share is left after one later pair as after $m$",
                                      left("scalar_gated_delta", 1), found);
-    points.obligation("$beta^m$ is left", found, std::pow(beta, m)).but_not("$beta^(m-1)$", std::pow(beta, m - 1));
-    points.wrong_system("no gate", left("delta_net", m), std::pow(beta, m));
+    points.obligation("share of a stored value left after $m$ later pairs: $beta^m$", found, std::pow(beta, m))
+        .but_not("$beta^(m-1)$", std::pow(beta, m - 1));
+    points.wrong_system("no gate (DeltaNet): share left after $m$ later pairs, $beta^m$", left("delta_net", m),
+                        std::pow(beta, m));
   });
 }
 } // namespace

@@ -50,13 +50,13 @@ double gaussian_plane_mean(int T) {
 
 Claim residual_alone() {
   ClaimBuilder c("vla-7.3-residual-only-diverges", "004 §7.3");
-  c.says("Residual correction alone, without $A_t$, is a DeltaNet with $beta = 1$: it does not forget, and its state "
+  c.says("Residual correction alone, without $A_t$, is DeltaNet with $beta = 1$: it does not forget, and its state "
          "diverges.");
-  c.exactly("The text does not say for which keys this holds. For independent isotropic unit keys, as VLA has them, "
+  c.exactly("The paper does not say for which keys this holds. For independent isotropic unit keys, as VLA has them, "
             "$E|S_t|^2 = d E|v|^2 (1 - (1 - 1/d)^t)$, and a stored pair fades as $(1 - 1/d)^m$ over $m$ later steps. "
-            "For Gaussian keys $E|S_t|^2 = E|v|^2 ((d + 1)^t - 1)$, which diverges.");
-  c.because("The sentence is true for the keys of Eq 4, which are not normalised. It is false for normalised keys: "
-            "there the norm grows as $sqrt t$ at worst (vla_prop1_counterexample_sqrt).");
+            "For independent $N(0, I)$ keys $E|S_t|^2 = E|v|^2 ((d + 1)^t - 1)$, which diverges.");
+  c.because("The sentence is true for the keys of Eq 4, which are not normalised. It is false for normalised keys, for "
+            "which the norm grows as $sqrt t$ at worst (vla_prop1_counterexample_sqrt).");
   c.is_refuted(stricter("§7.3: 'Residual correction alone corresponds to a DeltaNet with $beta_t = 1$, no forgetting "
                         "at all, and the state diverges.'",
                         "the length of the keys is not stated", "The next sentence is about the other component."));
@@ -67,9 +67,11 @@ Claim residual_alone() {
     for (int T : {2, 3}) {
       const double law = std::pow(3, T) - 1;
       points.at(labels({{"d", num(2)}, {"T", num(T)}, {"keys", txt("Gaussian")}})).rounding(1e3 * law);
-      points.obligation("$(d + 1)^T - 1$: diverges", gaussian_plane_mean(T), law)
+      points
+          .obligation("Gaussian keys: mean $|S_T|^2$ is $E|v|^2 ((d + 1)^T - 1)$, which diverges",
+                      gaussian_plane_mean(T), law)
           .but_not("$d$ for $d + 1$", std::pow(2, T) - 1)
-          .but_not("$d + 2$", std::pow(4, T) - 1);
+          .but_not("$d + 2$ for $d + 1$", std::pow(4, T) - 1);
     }
   });
   return measure(c, [](Points &points, const Protocol &protocol, int d, int T) {
@@ -82,23 +84,23 @@ Claim residual_alone() {
       return left_of_writes(random_units(int(count) * T, d, stream, first * T), T, d);
     };
     const Mean mean = sample_mean(wanted, 200, 200000, in_blocks(cached_block(T * d), draw));
-    auto sums = points.statement("unit keys, no forgetting: $T E|v|^2$", mean, T);
+    auto sums = points.statement("unit keys, no forgetting: mean $|S_T|^2$ is $T E|v|^2$", mean, T);
     if (gap > 0.01) sums.but_not("$d - 1$ for $d$", law(d - 1));
-    points.obligation("unit keys: $d E|v|^2 (1 - (1 - 1/d)^T)$", mean, law(d));
+    points.obligation("unit keys: mean $|S_T|^2$ is $d E|v|^2 (1 - (1 - 1/d)^T)$", mean, law(d));
   });
 }
 
 Claim geometry_alone() {
   ClaimBuilder c("vla-7.3-no-residual-scaled-linear", "004 §7.3");
-  c.says("Adaptive geometry without residual correction is a scaled linear attention without error feedback.");
-  c.exactly("Each term of the sum of $v_t (A_t k_t)^T / |A_t k_t|$ writes along $A_t k_t$, not along $k_t$. The sum is "
-            "a multiple of linear attention's state only if $A_t$ is a multiple of $I$.");
+  c.says("Adaptive geometry ($A_t$) without residual correction is a scaled linear attention without error feedback.");
+  c.exactly("The state is the sum of $v_t (A_t k_t)^T / |A_t k_t|$, whose terms write along $A_t k_t$, not along "
+            "$k_t$. It is a multiple of linear attention's state only if $A_t$ is a multiple of $I$.");
   c.is_refuted(
       stricter("§7.3: 'Adaptive geometry without residual correction recovers a scaled linear attention with "
                "no error feedback.'",
                "none",
-               "'Scaled' may mean by a matrix: $sum v_t (A_t k_t)^T$ is additive and has no feedback, and this is what "
-               "we meant. That it is a multiple of linear attention's state is the strict reading."));
+               "'Scaled' may mean scaled by a matrix: $sum v_t (A_t k_t)^T$ is additive and has no feedback, and this "
+               "is what we meant. Only the strict reading says that the state is a multiple of linear attention's."));
   c.runs({"vla", "linear"});
   c.takes({integer_param("d", 6, 2, 32, "head width"), integer_param("T", 30, 2, 200, "steps")});
   return measure(c, [](Points &points, Seed seed, int d, int T) {
@@ -128,24 +130,26 @@ Claim geometry_alone() {
     }
     const double cosine = inner(adaptive.data, linear) / frobenius_norm(adaptive) / norm(linear),
                  units = step_units(T, d, lambda0) * T;
-    points.rounding(units).statement("cosine with linear attention's state", cosine, 1);
-    points.obligation("sum of $v_t a_t^T$", adaptive.data, expected.data).but_not("linear attention", linear);
-    points.obligation("$u = 0$: linear attention", plain.data, linear);
+    points.rounding(units).statement("cosine of the state without residual and linear attention's state: 1", cosine, 1);
+    points.obligation("the state without residual is the sum of $v_t a_t^T$", adaptive.data, expected.data)
+        .but_not("the state without residual is that of linear attention", linear);
+    points.obligation("$u = 0$: the state without residual is that of linear attention", plain.data, linear);
   });
 }
 
 Claim spherical_rescaling() {
   ClaimBuilder c("vla-7.3-spherical-rescaling", "004 §7.3");
-  c.says("Linear attention is VLA with the fixed isotropic $A_t = I$; DeltaNet's time-varying $beta_t$ is a spherical "
-         "rescaling of $A_t$ at each step.");
-  c.exactly("$A_t = beta_t$ I gives $a_t = k_t$ for every $beta_t$: the delta rule with $beta = 1$. If $a_t = A_t k_t$ "
-            "is not normalised, it gives DeltaNet, $S + beta_t (v - S k) k^T$, which still is not Eq 4. $A_t = I$ "
-            "gives a delta rule, not linear attention.");
-  c.because("The sentence is true of the unnormalised form from which the paper starts, with the gain of Eq 6.");
+  c.says("Linear attention is VLA with the fixed isotropic $A_t = I$; DeltaNet's time-varying $beta_t$ corresponds to "
+         "$A_t = beta_t I$, a spherical rescaling of $A_t$ at each step.");
+  c.exactly("$A_t = beta_t I$ gives $a_t = k_t$ for every $beta_t$, which is the delta rule with $beta = 1$. If $a_t = "
+            "A_t k_t$ is not normalised, $A_t = beta_t I$ gives DeltaNet, $S + beta_t (v - S k) k^T$, which is not Eq "
+            "4. $A_t = I$ gives a delta rule, not linear attention.");
+  c.because("The sentence about $beta_t$ is true of the unnormalised form from which the paper starts, with the gain "
+            "of Eq 6.");
   c.is_refuted(stricter("§7.3: DeltaNet's $beta_t$ is 'equivalent to a spherical rescaling of $A_t$ at each step'.",
                         "none",
-                        "Said of the family from Eq 6 on, whose gain $A_t k_t$ is not normalised; there it is true. "
-                        "With VLA's unit write direction it is not."));
+                        "The sentence is about the family that begins with Eq 6, whose gain $A_t k_t$ is not "
+                        "normalised; for this family it is true. With VLA's unit write direction it is not."));
   c.runs({"vla", "vla_unnormalized", "delta_net", "scalar_gated_delta", "linear"});
   c.takes({integer_param("d", 5, 2, 32, "head width"), integer_param("dv", 3, 1, 32, "value width"),
            integer_param("T", 14, 2, 64, "steps")});
@@ -164,11 +168,13 @@ Claim spherical_rescaling() {
     const auto layer = [&](const char *name, const Vector &beta) { return state_of(name, keys, values, d, beta); };
     const Vector spherical = scaled_inverse("vla", beta), unnormalised = scaled_inverse("vla_unnormalized", beta);
     points.rounding(64.0 * d * T * max_abs(layer("linear", {})));
-    points.statement("$A_t = beta_t I$: DeltaNet$(beta_t)$", spherical, layer("delta_net", beta));
-    points.statement("$A_t = I$: linear", scaled_inverse("vla", ones), layer("linear", {}));
-    points.obligation("$A_t = beta_t I$: DeltaNet(1)", spherical, layer("delta_net", ones))
+    points.statement("VLA with $A_t = beta_t I$ is DeltaNet with $beta_t$", spherical, layer("delta_net", beta));
+    points.statement("VLA with $A_t = I$ is linear attention", scaled_inverse("vla", ones), layer("linear", {}));
+    points.obligation("VLA with $A_t = beta_t I$ is DeltaNet with $beta = 1$", spherical, layer("delta_net", ones))
         .but_not("Eq 4's DeltaNet", layer("scalar_gated_delta", beta));
-    points.obligation("$a_t$ not normalised: DeltaNet$(beta_t)$", unnormalised, layer("delta_net", beta))
+    points
+        .obligation("VLA with $A_t = beta_t I$, $a_t$ not normalised, is DeltaNet with $beta_t$", unnormalised,
+                    layer("delta_net", beta))
         .but_not("Eq 4's DeltaNet", layer("scalar_gated_delta", beta));
   });
 }
@@ -176,23 +182,25 @@ Claim spherical_rescaling() {
 Claim strict_generalisation() {
   ClaimBuilder c("vla-strictly-generalises", "004 §3.5, §7.3");
   c.says("VLA strictly generalises linear attention and DeltaNet; the three form a strict hierarchy.");
-  c.exactly("No positive definite $A_t$ makes VLA one of the two, since $a_t$ has length 1. At $d = 1$ VLA ends at $S "
-            "= v_t$, linear attention at the sum, DeltaNet at $S + beta (v - S)$. VLA contains DeltaNet with $beta = "
+  c.exactly("No positive definite $A_t$ makes VLA linear attention, or DeltaNet with $beta < 1$, because $a_t$ has "
+            "length 1. At $d = 1$ and equal keys VLA's state is $S_t = v_t$, that of linear attention is the sum of "
+            "the values, and that of DeltaNet $S_t = S_{t-1} + beta (v - S_{t-1})$. VLA contains DeltaNet with $beta = "
             "1$ only; its un-normalised form contains every $beta_t$.");
   c.because("A matrix $A_t$ has more freedom than a scalar, but normalising the write direction removes the scalar's "
             "freedom.");
-  c.is_refuted(asserted("§3.5: 'VLA strictly generalises both prior models.' §7.3: 'a strict hierarchy'.", "none",
-                        "The next two sentences give the reductions, neither of which is of Eq 10's normalised form.",
-                        "Before normalisation, Eq 6 with a free gain contains linear attention's write and every step "
-                        "of DeltaNet; this is the family that we mean. The normalised form (VLAv3) fixes the length "
-                        "of the write direction for stability and still contains DeltaNet with $beta = 1$."));
+  c.is_refuted(asserted(
+      "§3.5: 'VLA strictly generalises both prior models.' §7.3: 'a strict hierarchy'.", "none",
+      "The next two sentences give the reductions to the two models; neither starts from the normalised form of Eq 10.",
+      "Without normalisation, Eq 6 with a free gain contains linear attention's write and DeltaNet with every $beta$; "
+      "this is the family that we mean. The normalised form (VLAv3) fixes the length of the write direction for "
+      "stability and still contains DeltaNet with $beta = 1$."));
   c.runs({"vla", "vla_unnormalized", "linear", "delta_net", "scalar_gated_delta"});
   c.takes({real_param("beta", 0.5, 0.05, 0.9, "DeltaNet's step"), integer_param("T", 2, 2, 40, "equal steps")});
   c.at({{}, {{"beta", 0.3}, {"T", 5}}});
   return measure(c, [](Points &points, Seed seed, double strength, int T) {
     // d = 1, k = 1: every state is a number, and every step of VLA ends at S = v, because a = 1 for any A.
     if (std::pow(1 - strength, T) < 1e-6)
-      usage_error("at this T and beta DeltaNet has reached the value as well: take a smaller T or beta");
+      usage_error("take a smaller T or beta: at these DeltaNet has reached the value as well");
     const Vector keys(T, 1.0), values(T, 1.5), beta(T, strength), u = Stream(seed, "one dimension/u").normals(T);
     Vla normalised(1, 1, 0.1), unnormalised(1, 1, 1, {{"refresh", "0"}}, "vla_unnormalized");
     for (int t = 0; t < T; ++t) {
@@ -203,14 +211,15 @@ Claim strict_generalisation() {
     const double S = normalised.S.data[0], units = 64.0 * T, sum = 1.5 * T,
                  geometric = 1.5 * (1 - std::pow(1 - beta[0], T)), linear = state_of("linear", keys, values, 1, {})[0],
                  delta = state_of("delta_net", keys, values, 1, beta)[0];
-    points.rounding(units).statement("VLA as linear attention", S, sum);
-    points.statement("VLA as DeltaNet", S, geometric);
-    points.obligation("VLA: the last value", S, values.back());
-    points.obligation("linear attention: the sum", linear, sum);
-    points.obligation("DeltaNet: $1 - (1 - beta)^T$ of the value", delta, geometric);
-    points.obligation("VLA, $a_t$ not normalised", unnormalised.S.data[0], geometric);
-    points.wrong_system("Eq 4 for DeltaNet", state_of("scalar_gated_delta", keys, values, 1, beta)[0], geometric);
-    points.wrong_system("a normalised", S, geometric);
+    points.rounding(units).statement("VLA's state is that of linear attention", S, sum);
+    points.statement("VLA's state is that of DeltaNet", S, geometric);
+    points.obligation("VLA's state is the last value", S, values.back());
+    points.obligation("linear attention's state is the sum of the values", linear, sum);
+    points.obligation("DeltaNet's state is $1 - (1 - beta)^T$ times the value", delta, geometric);
+    points.obligation("VLA's state, $a_t$ not normalised, is that of DeltaNet", unnormalised.S.data[0], geometric);
+    points.wrong_system("Eq 4's state is $1 - (1 - beta)^T$ times the value",
+                        state_of("scalar_gated_delta", keys, values, 1, beta)[0], geometric);
+    points.wrong_system("VLA's state, a normalised, is $1 - (1 - beta)^T$ times the value", S, geometric);
   });
 }
 } // namespace

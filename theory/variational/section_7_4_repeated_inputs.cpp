@@ -66,22 +66,23 @@ double gated_fixed_point(const Pairs &x, double beta) {
 Claim redundant_inputs() {
   ClaimBuilder c("vla-redundant-inputs", "004 §7.4");
   c.says("Long sequences of repeated or redundant inputs, padding and noise add progressively less to VLA's state. "
-         "This is not true of DeltaNet, whose gate decays what is stored, nor of linear attention.");
-  c.exactly(
-      "True if one $S$ fits all that repeats. A pair that comes again at once writes exactly 0. With $n <= d$ pairs "
-      "each late pass multiplies the write of pair $i$ by $1 - 1/sqrt((G^-1)_ii)$, where $G$ is the Gram matrix of the "
-      "keys. The writes of 8 pairs at $d = 32$ have a norm of about 1.1, 0.08, 0.01, 0.001 in successive passes. It "
-      "does not hold for noise: if every value is new, the residual $e$ keeps $|e|^2$ at 2.");
-  c.because("In the authors' favour: Eq 4 at $beta = 0.9$ goes on writing two thirds of each value, linear attention "
-            "all of it. The delta rule (DeltaNet, $beta = 1$) writes less and less, as VLA does, but five times more "
-            "slowly per pass. Writes shrink because $e_t$ is small, not because $A_t$ is.");
+         "This is true neither of DeltaNet, whose gate decays what is stored, nor of linear attention.");
+  c.exactly("True if one $S$ fits all repeated pairs. A pair that is repeated at once writes exactly 0. With $n <= d$ "
+            "pairs, each late pass over the pairs multiplies the write of pair $i$ by $1 - 1/sqrt((G^{-1})_ii)$, where "
+            "$G$ is the Gram matrix of the keys. The writes of 8 pairs at $d = 32$ have a norm of about 1.1, 0.08, "
+            "0.01, 0.001 in successive passes. The statement does not hold for noise: if every value is new (unit "
+            "values), $|e|^2$ of the residual $e$ stays at 2.");
+  c.because(
+      "In the authors' favour: Eq 4 with $beta = 0.9$ continues to write two thirds of each value, and linear "
+      "attention the whole value. The delta rule (DeltaNet, $beta = 1$) writes less and less, as VLA does, but its "
+      "writes shrink five times more slowly per pass. Writes shrink because $e_t$ is small, not because $A_t$ is.");
   c.holds_under("one S fits the repeated pairs");
   c.runs({"vla", "delta_net", "scalar_gated_delta"});
   c.takes({integer_param("d", 32, 4, 64, "head width"), integer_param("n", 8, 2, 32, "pairs")});
   return measure(c, [](Points &points, Seed seed, int d, int n) {
     const int passes = 5, late = 60;
     const double gate = 0.9;
-    if (n > d / 2) usage_error("more than d / 2 random keys need not be well conditioned");
+    if (n > d / 2) usage_error("n must be at most d / 2: more random keys need not be well conditioned");
     const Pairs once{n, d, random_units(n, d, Stream(seed, "repeats/keys")),
                      random_units(n, d, Stream(seed, "repeats/values"))};
     const auto again = [&](int passes) { return Pairs{n, d, once.keys, repeated(once.values, passes)}; };
@@ -105,18 +106,25 @@ Claim redundant_inputs() {
     const double off = n * (1 + lambda0) / (seen * symmetric_eigenvalues(G).front()) / epsilon_of(Real::f64),
                  units = step_units(passes * n, d, lambda0);
     const Vector law = means_by_pass(algebra_errors(same), n);
-    points.rounding(units).statement("new values: $|e|$ by pass", means_by_pass(vla_errors(fresh), n), law);
-    points.condition("the same pairs: $|e|$ by pass", means_by_pass(vla_errors(same), n), law);
-    points.wrong_system("delta rule", means_by_pass(delta_errors("delta_net", same, 1), n), law);
+    points.rounding(units).statement("new values in every pass: $|e|$ by pass is that of repeated pairs",
+                                     means_by_pass(vla_errors(fresh), n), law);
+    points.condition("the same pairs in every pass: $|e|$ by pass, by dense algebra",
+                     means_by_pass(vla_errors(same), n), law);
+    points.wrong_system("delta rule, the same pairs in every pass: $|e|$ by pass as VLA's",
+                        means_by_pass(delta_errors("delta_net", same, 1), n), law);
     points.rounding(off);
-    points.condition("each pair's factor after many passes", factors, settled_law)
-        .but_not("$1 - 1 / (G^-1)_ii$", delta_law);
-    points.obligation("one pair, written twice in a row",
+    points
+        .condition("factor of each pair's write per pass, after many passes: $1 - 1/sqrt((G^{-1})_ii)$", factors,
+                   settled_law)
+        .but_not("$1 - 1 / (G^{-1})_ii$, the delta rule's", delta_law);
+    points.obligation("one pair written twice in a row: $|e|$ is $|v|$, then 0",
                       exact_point(vla_errors(one_pair), {norm(once.v(0)), 0}, units));
     points.rounding(units);
     const Vector gated = means_by_pass(delta_errors("scalar_gated_delta", again(late), gate), n);
-    points.obligation("Eq 4, $beta = 0.9$: $|e|$ in the last pass", gated.back(), gated_fixed_point(once, gate))
-        .but_not("Eq 4 learns as VLA does", law.back());
+    points
+        .obligation("Eq 4 with $beta = 0.9$: $|e|$ in the last pass by its fixed point", gated.back(),
+                    gated_fixed_point(once, gate))
+        .but_not("Eq 4 with $beta = 0.9$: $|e|$ in the last pass is VLA's", law.back());
   });
 }
 
@@ -140,11 +148,11 @@ Vector left_after(int d, int m, int probes, Seed seed, double value = 1) {
 
 Claim most_recent_window() {
   ClaimBuilder c("vla-most-recent-window", "004 §7.4");
-  c.says("Stricter reading: the $d_h$ latest pairs are kept, and older ones not.");
+  c.says("Stricter reading: the $d_h$ latest pairs are kept, and older pairs are not.");
   c.exactly("With random unit keys and $u$ along $k$, the share $(1 - 1/d)^m$ of a pair is left after $m$ later pairs. "
-            "So pairs fade with a time constant of $d_h$ pairs, and there is no sharp limit.");
-  c.because(
-      "Read as a time constant the sentence is right: after $d_h$ pairs about $1/e$ is left, as in the delta rule.");
+            "So pairs fade with a time constant of $d_h$ pairs; there is no sharp limit.");
+  c.because("If $d_h$ is read as a time constant, the sentence is right: after $d_h$ later pairs about $1/e$ of a pair "
+            "is left, as in the delta rule.");
   c.is_refuted(stricter(
       "§7.4: 'a fixed-size, numerically stable summary of the $d_h$ most recently reinforced associations'.",
       "constant memory; up to $d_h$ independent associations",
@@ -158,9 +166,12 @@ Claim most_recent_window() {
     const auto law = [&](double d) { return std::pow(1 - 1 / d, m); };
     const double off = 2.0 / 500; // 1 - a.k is about (d - 1) / (2 t) after t steps, here 500 d, at each of the m
     const auto held = [&](double value) { return sampled_point(found, value, (m + 1) * off * law(d) / 2); };
-    points.statement("the d latest pairs are kept, older ones not", held(m < d ? 1 : 0));
-    points.obligation("$(1 - 1/d)^m$ is left", held(law(d))).but_not("$1 - 2/d$", law(d / 2.0)).but_not("all of it", 1);
-    points.wrong_system("a value of 2", sampled_point(twice, law(d), (m + 1) * off * law(d) / 2));
+    points.statement("share left of a pair: 1 if fewer than d later pairs, otherwise 0", held(m < d ? 1 : 0));
+    points.obligation("share left of a pair after $m$ later pairs: $(1 - 1/d)^m$", held(law(d)))
+        .but_not("$(1 - 2/d)^m$", law(d / 2.0))
+        .but_not("1, the whole pair", 1);
+    points.wrong_system("a value of 2 for 1: share left after $m$ later pairs, $(1 - 1/d)^m$",
+                        sampled_point(twice, law(d), (m + 1) * off * law(d) / 2));
   });
 }
 } // namespace

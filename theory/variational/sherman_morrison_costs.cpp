@@ -64,20 +64,21 @@ double quadratic(int d, bool learned, bool fused, Seed seed) {
 Claim vla_constant_factor() {
   ClaimBuilder c("vla-constant-factor", "004 §3.5, §6.1, §7.3, §8");
   c.says("The Sherman-Morrison update adds five operations of $O(d^2)$ per token.");
-  c.exactly("The five are $W_u k$, $A u$, the outer product $z z^T$, its subtraction from $A$, and $A k$. They are "
-            "four if a rank-one update counts as one operation.");
+  c.exactly("The five operations are $W_u k$, $z = A u$, the outer product $z z^T$, its subtraction from $A$, and $A "
+            "k$. They are four if a rank-one update counts as one operation.");
   c.because("This is a reasonable count of Algorithm 1. But §6.1's 'five beyond DeltaNet's three' mixes two ways of "
-            "counting. DeltaNet's three operations ($S$ $k$, the write, $S$ $q$) count a rank-one update as one. "
-            "Counted like this, VLA adds four to the three.");
+            "counting. DeltaNet has three operations ($S k$, the write, $S q$) if a rank-one update counts as one. "
+            "Counted in this way, VLA adds four to the three.");
   c.takes({head_width});
   return measure(c, [](Points &points, Seed seed, int d) {
     const TokenRun run(1, d, seed);
     const Vector u = scaled(1 / std::sqrt(double(d)), unit(row(run.s.w, 0, d)));
     const auto measured = [&](bool learned, bool fused) { return quadratic(d, learned, fused, seed); };
     points.rounding(0);
-    points.statement("operations of order $d^2$", measured(true, false), 5).but_not("six: u.z as one of them", 6);
+    points.statement("operations of order $d^2$ per token", measured(true, false), 5)
+        .but_not("six, with u.z as one of them", 6);
     points.wrong_system("$W_u k$ left out, rank-one update as one operation", measured(false, true), 5);
-    points.obligation("with the rank-one update as one operation", measured(true, true), 4);
+    points.obligation("operations of order $d^2$ per token, with the rank-one update as one", measured(true, true), 4);
     points.wrong_system("outer product and subtraction counted separately", measured(true, false), 4);
     points.rounding(64.0 * d * 10);
     points.obligation("the counted steps give $A_1 = M_1^{-1}$", values_of(Update(run, true, false).A),
@@ -87,10 +88,10 @@ Claim vla_constant_factor() {
 
 Claim vla_eq18_cost() {
   ClaimBuilder c("vla-eq18-cost", "004 Appendix A.1, Eq 18");
-  c.says("The update of A requires only two matrix-vector products and one outer product, $O(d^2)$ in total, with no "
+  c.says("The update of $A$ requires only two matrix-vector products and one outer product, $O(d^2)$ in total, and no "
          "matrix inversion.");
-  c.exactly("One product A $u$ that is used twice, one dot product and one rank-one update suffice: $2 d^2 + 2 d$ "
-            "multiply-adds. With $A_t k$ there are two products.");
+  c.exactly("One product $A u$ that is used twice, one dot product and one rank-one update suffice: $2 d^2 + 2 d$ "
+            "multiply-adds. With the write direction $A_t k$ there are two matrix-vector products.");
   c.takes({head_width});
   return measure(c, [](Points &points, Seed seed, double d) {
     const TokenRun run(1, int(d), seed);
@@ -107,12 +108,16 @@ Claim vla_eq18_cost() {
         for (size_t j = 0; j < product.size(); ++j) twice.A[i][j] = twice.A[i][j] - product[i][j] / delta;
     });
     const double printed = 3 * d * d + 2 * d; // two matrix-vector products, an outer product, a dot product, a scaling
-    points.statement("at most two matrix-vector products and one outer product", at_most_point(shared, printed, 0));
-    points.wrong_system("every factor of Eq 18 computed anew", at_most_point(literal, printed, 0));
+    points.statement("multiply-adds: at most those of two matrix-vector products and one outer product",
+                     at_most_point(shared, printed, 0));
+    points.wrong_system("multiply-adds if every factor of Eq 18 is computed anew", at_most_point(literal, printed, 0));
     points.rounding(0);
-    points.obligation("one product, one dot product, one rank-one update", shared, 2 * d * d + 2 * d)
+    points
+        .obligation("multiply-adds: one matrix-vector product, one dot product, one rank-one update", shared,
+                    2 * d * d + 2 * d)
         .but_not("two matrix-vector products and one outer product", printed);
-    points.rounding(64 * d * 10).obligation("both give the same A", values_of(once.A), values_of(twice.A));
+    points.rounding(64 * d * 10)
+        .obligation("both ways of computing give the same A", values_of(once.A), values_of(twice.A));
   });
 }
 } // namespace
