@@ -9,8 +9,8 @@ Claim printed_norm() {
   ClaimBuilder c("vla-table2-unnormalised-20.5", "004 §4.2, Table 2");
   c.says("Without normalisation the Jacobian's spectral norm grows as $d_h / lambda0$; at $d_h = 96$, $lambda0 = 0.1$ "
          "it is about 20.5 (measured).");
-  c.exactly(
-      "The text gives neither the inputs nor the step, and does not say which of the two normalisations is dropped.");
+  c.exactly("The paper gives neither the inputs nor the step of the measurement, and does not say which of the two "
+            "normalisations is left out.");
   c.because(
       "$d_h / lambda0 = 960$ already contradicts 20.5, by a factor of 47. vla_unnormalised_readings shows what six "
       "readings of the sentence give; vla_table2_law_d_over_lambda0 measures the law that grows with $d_h / lambda0$.");
@@ -19,26 +19,28 @@ Claim printed_norm() {
 
 Claim norm_formula() {
   ClaimBuilder c("vla-unnormalised-norm-formula", "004 §4.2 (derived)");
-  c.says("The norm of $I - a k^T$ for $a$ and $k$ of any length follows from $|a||k|$ and a.k.");
+  c.says("The spectral norm of $I - a k^T$ for $a$ and $k$ of any length follows from $|a||k|$ and $a.k$.");
   c.exactly("The largest singular value $s1$ and the smallest, $s2$, obey $s1^2 + s2^2 = 2 - 2 a.k + |a|^2|k|^2$ and "
-            "$s1 s2 = |1 - a.k|$. All others are 1.");
+            "$s1 s2 = |1 - a.k|$. All other singular values are 1.");
   c.runs({"vla", "vla_unnormalized"});
   c.takes({integer_param("d", 5, 2, 128, "head width"), real_param("a", 2, 0.2, 100, "$|a|$"),
-           real_param("k", 1.5, 1.2, 100, "$|k|$"), real_param("cosine", 0.3, -1, 1, "of the angle between a and k")});
+           real_param("k", 1.5, 1.2, 100, "$|k|$"),
+           real_param("cosine", 0.3, -1, 1, "cosine of the angle between a and k")});
   c.at({{}, {{"a", 0.7}, {"k", 3}, {"cosine", -0.5}}, {{"d", 32}, {"a", 4}, {"k", 9}, {"cosine", 0.6}}});
   return measure(c, [](Points &points, Seed seed, int d, double a, double k, double cosine) {
     const double length = a * k, product = length * cosine, largest = largest_stretch(product, length),
                  smallest = std::fabs(1 - product) / largest, units = jacobian_units(d) * (1 + length);
-    if (std::fabs(product) < 1e-3 * length) usage_error("at right angles the sign of a.k plays no part");
+    if (std::fabs(product) < 1e-3 * length)
+      usage_error("take a larger |cosine|: at right angles the sign of a.k makes no difference");
     const UnitPair x = unit_pair(d, cosine, Stream(seed, "table 2/pairs"), points.all().size());
     const Vector values = singular_values(vla_jacobian_of(scaled(a, x.a), scaled(k, x.k), "vla_unnormalized"));
     const Dense normalised = vla_jacobian_of(scaled(a, x.a), scaled(k, x.k));
     points.rounding(units);
-    auto norm = points.obligation("the largest singular value", values.front(), largest)
+    auto norm = points.obligation("the largest singular value of $I - a k^T$", values.front(), largest)
                     .but_not("$|a||k|$", length)
-                    .but_not("sign of a.k", largest_stretch(-product, length));
-    points.obligation("the smallest singular value", values.back(), smallest);
-    points.wrong_system("a and k normalised", spectral_norm(normalised), largest);
+                    .but_not("a.k with the opposite sign", largest_stretch(-product, length));
+    points.obligation("the smallest singular value of $I - a k^T$", values.back(), smallest);
+    points.wrong_system("a and k normalised: the largest singular value", spectral_norm(normalised), largest);
     if (std::fabs(cosine) < 0.999) // if a and k lie along one line, this rival is right
       norm.but_not("$|1 - a.k|$", std::fabs(1 - product));
   });
@@ -46,12 +48,13 @@ Claim norm_formula() {
 
 Claim six_readings() {
   ClaimBuilder c("vla-unnormalised-readings", "004 §4.2 (derived)");
-  c.says("At $d_h = 96$, $lambda0 = 0.1$ none of six readings of \"unnormalised\" gives a norm of 20.5, at the first "
-         "or at the 25th step.");
-  c.exactly("Every step's norm obeys the formula of vla_unnormalised_norm_formula with $A_t = M_t^{-1}$. The arrows "
-            "lead from the mean norm of the first step to that of the 25th: $172 -> 263$ (unit $u$ along $k$), $1312 "
-            "-> 1119$ (random unit $u$, variance $1/3$), $1873 -> 1878$ (Algorithm 1's $|u|$), $314 -> 283$ (raw "
-            "keys), $12.7 -> 12.8$ (a normalised), $8.9 -> 7.8$ ($k$ normalised).");
+  c.says("At $d_h = 96$, $lambda0 = 0.1$ none of six readings of \"unnormalised\" gives a mean norm of 20.5, at the "
+         "first or at the 25th step.");
+  c.exactly("Every step's norm obeys the formula of vla_unnormalised_norm_formula with $A_t = M_t^{-1}$. The mean "
+            "norms of the first and of the 25th step are, with elu + 1 keys unless stated otherwise: 172 and 263 (unit "
+            "$u$ along $k$), 1312 and 1119 (random unit $u$, pre-activations of variance $1/3$), 1873 and 1878 (random "
+            "$u$ of Algorithm 1's length), 314 and 283 (random unit $u$, raw keys of variance $1/3$), 12.7 and 12.8 "
+            "(only $a$ normalised), 8.9 and 7.8 (only $k$ normalised).");
   c.runs({"vla_unnormalized"});
   return measure(c, [](Points &points, const Protocol &protocol) {
     const int last = 25, runs = protocol.full() ? 60 : 6;
@@ -79,8 +82,8 @@ Claim six_readings() {
         points.at(labels({{"reading", txt(r.name)}, {"step", num(later ? last : 1)}}));
         // A has the rounding errors of the inversion of M. The norm |J| is of first order in a and in k.
         points.rounding(step_units(25, paper_width, paper_lambda0) * max_abs(law[later]));
-        auto norms = points.obligation("every key's norm", measured[later], law[later])
-                         .but_not("the mean is 20.5", sampled_point(mean_of(measured[later]), 20.5));
+        auto norms = points.obligation("$|J|$ of every key, by the formula", measured[later], law[later])
+                         .but_not("the mean $|J|$ is 20.5", sampled_point(mean_of(measured[later]), 20.5));
         if (!later && !later_penalty.empty()) norms.but_not("$|k|^2 / lambda0 - 1$", later_penalty);
       }
     }

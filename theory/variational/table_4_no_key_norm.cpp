@@ -6,11 +6,11 @@ namespace recollect::theory {
 namespace {
 Claim nan_in_training() {
   ClaimBuilder c("vla-nan-without-khat", "004 §3.3, §4.2, §6.6, Table 4");
-  c.says("Removing key normalisation gives NaN losses for $d >= 96$, which is proved analytically (Table 4's note).");
-  c.exactly("The statement is an observation in training. Neither Table 2 nor Proposition 2 proves it; the experiments "
-            "have $d_h = 32$, and it is open whether $d$ is the model's width or the head's.");
-  c.because("vla_nokhat_overflow measures that a forward pass in float32 overflows within MQAR's 49 steps from about "
-            "$d_h = 96$ on.");
+  c.says("Without key normalisation losses become NaN for $d >= 96$, which is proved analytically (Table 4's note).");
+  c.exactly("The statement is an observation in training. Neither Table 2 nor Proposition 2 proves it. The experiments "
+            "have $d_h = 32$, and the paper does not say whether $d$ is the width of the model or of a head.");
+  c.because("The claim vla_nokhat_overflow measures that a forward pass in float32 overflows within MQAR's 49 steps "
+            "from about $d_h = 96$ on.");
   return c.is_not_tested(Reason::needs_training);
 }
 
@@ -50,16 +50,18 @@ int overflow_step(int d, double sigma, Keys kind, Real real, double largest, int
 
 Claim overflow() {
   ClaimBuilder c("vla-nokhat-overflow", "004 §6.6 (derived)");
-  c.says("In float32 the forward state with raw elu + 1 keys and unit write directions overflows within the $T = 3n + "
-         "1 = 49$ steps of $n = 16$ pairs.");
-  c.exactly("It does so from $d_h$ of about 96 on. With pre-activations of $N(0,1)$ and random unit $u$ the first step "
-            "whose state is not finite is 74 to 102 at $d = 32$, 51 to 59 at 64, 44 to 48 at 96, and 41 to 43 at 128. "
-            "With normalised keys the state never overflows. In float64 it takes about eight times as many steps.");
+  c.says("With elu + 1 keys that are not normalised and unit write directions, the float32 state overflows in the "
+         "forward pass within the $T = 3n + 1 = 49$ steps of $n = 16$ pairs.");
+  c.exactly("The state overflows within 49 steps from about $d_h = 96$ on. With pre-activations of $N(0,1)$ and random "
+            "unit $u$ the first step whose state is not finite is 74 to 102 at $d_h = 32$, 51 to 59 at 64, 44 to 48 at "
+            "96, and 41 to 43 at 128. With normalised keys the state never overflows. In float64 an overflow takes "
+            "about eight times as many steps.");
   c.because("In the authors' favour: $|I - a k^T|$ is at least $|k| - 1$, and the norm $|k|$ of elu + 1 features grows "
             "as $sqrt(2 d)$.");
   c.holds_under("$d_h$ is about 96 or more");
   c.runs({"vla", "vla_unnormalized"});
-  c.takes({integer_param("d", 96, 2, 192, "head width"), real_param("sigma", 1, 0.5, 2, "of the pre-activations")});
+  c.takes({integer_param("d", 96, 2, 192, "head width"),
+           real_param("sigma", 1, 0.5, 2, "standard deviation of the pre-activations")});
   c.at({{}}, {{}, {{"d", 128}, {"sigma", std::sqrt(1.0 / 3)}}});
   const int pairs = 16, length = 3 * pairs + 1;
   const double float_max = std::numeric_limits<float>::max(), double_max = std::numeric_limits<double>::max();
@@ -73,12 +75,12 @@ Claim overflow() {
   c.last([=](Points &points, const Protocol &protocol) {
     const Vector narrow = steps(protocol.seed, 3, 32, 1, Keys::raw, Real::f32, float_max);
     points.at(labels({{"d", num(32)}, {"sigma", num(1)}}));
-    points.statement("float32, earliest step that is not finite",
+    points.statement("float32: earliest step whose state is not finite, at most 49",
                      at_most_point(*std::min_element(narrow.begin(), narrow.end()), length, 0));
   });
   return measure(c, [=](Points &points, const Protocol &protocol, int d, double sigma) {
     const int streams = protocol.full() ? 8 : 3;
-    if (d < 96) usage_error("below d = 96 not every pass overflows within 49 steps");
+    if (d < 96) usage_error("d must be at least 96: below it not every pass overflows within 49 steps");
     const Vector single = steps(protocol.seed, streams, d, sigma, Keys::raw, Real::f32, float_max),
                  crossing = steps(protocol.seed, streams, d, sigma, Keys::raw, Real::f64, float_max),
                  sums = steps(protocol.seed, streams, d, sigma, Keys::raw, Real::f64, float_max, Of::sums);
@@ -88,11 +90,14 @@ Claim overflow() {
     const auto within = [&](Keys kind, Real real, double largest) {
       return at_most_point(steps(protocol.seed, 1, d, sigma, kind, real, largest)[0], length, 0);
     };
-    points.condition("float32, first step that is not finite", at_most_point(mean_of(single), length));
-    points.obligation("float32, first step that is not finite, within bounds from float64",
+    points.condition("float32: first step whose state is not finite, at most 49",
+                     at_most_point(mean_of(single), length));
+    points.obligation("float32: first step whose state is not finite, within bounds from float64",
                       bracketed_point(mean_of(single).mean, (first + last) / 2, (last - first) / 2 + 1.0 / streams));
-    points.wrong_system("keys normalised", within(Keys::unit, Real::f32, float_max));
-    points.wrong_system("float64", within(Keys::raw, Real::f64, double_max));
+    points.wrong_system("keys normalised, float32: first step whose state is not finite, at most 49",
+                        within(Keys::unit, Real::f32, float_max));
+    points.wrong_system("keys not normalised, float64: first step whose state is not finite, at most 49",
+                        within(Keys::raw, Real::f64, double_max));
   });
 }
 } // namespace

@@ -23,8 +23,8 @@ const std::vector<Reading> readings{
     {"elu + 1 keys of variance 1/3, random unit u", true, 1.0 / 3, Penalty::random, 1, false, false},
     {"elu + 1 keys, random u of length 1/sqrt d", true, 1, Penalty::random, algorithm_1_length, false, false},
     {"raw keys of variance 1/3, random unit u", false, 1.0 / 3, Penalty::random, 1, false, false},
-    {"elu + 1 keys, only a normalised", true, 1, Penalty::key, 1, true, false},
-    {"elu + 1 keys, only k normalised", true, 1, Penalty::random, 1, false, true}};
+    {"elu + 1 keys, unit u along k, only a normalised", true, 1, Penalty::key, 1, true, false},
+    {"elu + 1 keys, random unit u, only k normalised", true, 1, Penalty::random, 1, false, true}};
 
 /// Rows of keys and of penalty directions.
 struct Draw {
