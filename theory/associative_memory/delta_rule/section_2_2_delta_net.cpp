@@ -52,9 +52,8 @@ Claim norm_of_unit_keys() {
     const Mean square = mean_square("delta_net", wanted_sensitivity(protocol) * (n > 100 ? 2 : 1));
     auto bounded = points.condition("unit keys: mean of $|S_n|_F^2$ against $d E|v|^2 (1 - (1-1/d)^n)$", square, law);
     bounded.but_not("$d - 1$ in place of $d$", law * (d - 1) / d);
-    if (n <= 2 * d)
-      bounded.but_not("$(1-2/d)^n$ in place of $(1-1/d)^n$",
-                      settled * (1 - std::pow(1 - 2.0 / d, n))); // later both are settled
+    if (n <= 2 * d) // at larger n both laws have reached the same limit
+      bounded.but_not("$(1-2/d)^n$ in place of $(1-1/d)^n$", settled * (1 - std::pow(1 - 2.0 / d, n)));
     points.wrong_system("linear attention, which has no decay", mean_square("linear", rough), law);
     const Dense v = normal_matrix(dv, 1, protocol.seed, "delta norm/value");
     const Vector k = Stream(protocol.seed, "delta norm/key").normals(d);
