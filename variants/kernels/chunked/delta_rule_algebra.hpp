@@ -49,8 +49,9 @@ template <class Number> struct DeltaRuleAlgebra {
   bool own_keys = in.keys.extent(0) > 0;
   SavedRule<Real> saved = {}; // without X only the states are saved, in the layer's layout [V,F]
 
+  // N is the number of writes in a chunk.
   struct Summary {
-    Real *X;       // [N,F+V], N writes: W and U, or their right-hand sides; finally W and e_t. Null: rows of saved.X
+    Real *X;       // [N,F+V] first W and U or their right-hand sides, finally W and e_t; null: rows of saved.X
     Real *L;       // [N,N], if state passing solves
     Real *ends;    // [N,F] D(C,i) p_i, unless no decay is given
     Real *carried; // [1 or F] D(C,0)
@@ -58,17 +59,21 @@ template <class Number> struct DeltaRuleAlgebra {
   };
   struct Summarising {
     Decays<Real> decays;
-    Real *within;            // [N,F] r_t decayed within its block, where channels decay
-    Real *L, *M;             // [N,N] L: erase_t r_t . D(t-1,i) p_i; M: the same with k_i in place of p_i
+    Real *within; // [N,F] r_t decayed within its block, where channels decay
+    // L  [N,N] erase_t r_t . D(t-1,i) p_i
+    // M  [N,N] erase_t r_t . D(t-1,i) k_i, if values have separate keys k_i
+    Real *L, *M;
     Real *ends;              // [N,F] D(C,i) k_i
-    Real *X, *r, *p, *k, *v; // buffers
+    Real *X, *r, *p, *k, *v; // buffers of the operands with these names (tile::stage())
   };
   using Carrying = typename DeltaRuleState<Real>::Buffers;
   struct Reading {
     Decays<Real> decays;
-    Real *decayed;               // [C,F] q_t decayed within its block, then D(t,0) q_t
-    Real *A, *B;                 // [C,N] A: q_t . D(t,i) p_i; B: the same with k_i in place of p_i
-    Real *q, *p, *k, *v, *S, *E; // buffers
+    Real *decayed; // [C,F] q_t decayed within its block, then D(t,0) q_t
+    // A  [C,N] q_t . D(t,i) p_i
+    // B  [C,N] q_t . D(t,i) k_i, if values have separate keys k_i
+    Real *A, *B;
+    Real *q, *p, *k, *v, *S, *E; // buffers of the operands with these names (tile::stage())
   };
 
   KOKKOS_FUNCTION bool has_sizes(int size) const {

@@ -36,16 +36,22 @@ template <class Number> struct DeltaRuleAdjoint {
     Decays<Real> decays;
     Real *W;             // [C,C] first L, then A
     Real *queries;       // [C,F] D(t,0) q_t
-    Real *q, *r, *p, *o; // buffers
+    Real *q, *r, *p, *o; // buffers of the operands with these names (tile::stage()); o: do
   };
   using Carrying = typename DeltaRuleState<Real>::Buffers;
   struct Reading {
     Decays<Real> decays;
-    Real *dA, *dL;   // [C,C]
-    Real *A, *L, *G; // A, L [C,C], G [C+1,C+1]: for the decays' gradients; A and L reuse the buffers of o and E
-    Real *dY;        // [C,V], if chunk_output solves
-    Real *x;         // [C,F] rows x_t of delta_rule_backward.hpp
-    Real *q, *r, *p, *o, *E, *S, *dS; // buffers
+    // dA  [C,C] do_t . e_i, then times D(t,i)
+    // dL  [C,C] -dy_t . e_i, then times D(t-1,i), then times erase_t
+    Real *dA, *dL;
+    // For the decays' gradients. On a GPU, A and L reuse the buffers of o and E.
+    // A  [C,C] q_t . p_i
+    // L  [C,C] r_t . p_i
+    // G  [C+1,C+1] as in gate_gradient.hpp
+    Real *A, *L, *G;
+    Real *dY;                         // [C,V] rows dy_t, if chunk_output solves
+    Real *x;                          // [C,F] rows x_t of delta_rule_backward.hpp
+    Real *q, *r, *p, *o, *E, *S, *dS; // buffers of the operands with these names (tile::stage()); o: do
   };
 
   KOKKOS_FUNCTION int decay_width() const { return decays; }

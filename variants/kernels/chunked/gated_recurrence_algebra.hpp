@@ -35,7 +35,8 @@ template <class Number> struct DecayedState {
                                     : 0; // 2: one decay per channel, 1: one number per step, 0: none
 
   struct Summary {
-    Real *added;   // [F,V] what the chunk adds to S, transposed, for products along V; then [F] what it adds to z
+    // added  [F,V] what the chunk adds to S, transposed, for products along V; then [F] what it adds to z
+    Real *added;
     Real *carried; // [0, 1 or F] D(C,0)
   };
   struct Carrying {};
@@ -103,16 +104,19 @@ template <class Number> struct GatedRecurrenceAlgebra : DecayedState<Number> {
 
   struct Summarising {
     Decays<Real> decays;
-    Real *gates, *keys; // [C,F] gates: alpha lambda, if both are given; keys: D(C,i) k_i, in the buffer k if possible
-    Real *k, *v;        // buffers
+    // gates  [C,F] alpha_t lambda_t, if both are given
+    // keys   [C,F] strength_i D(C,i) k_i, in the buffer of k if there is one
+    Real *gates, *keys;
+    Real *k, *v; // buffers of the operands with these names (tile::stage())
   };
   struct Reading {
     Decays<Real> decays;
-    Real *gates,
-        *decayed;  // [C,F] alpha lambda; q_t decayed in its block, then D(t,0) q_t (in the buffer of q if possible)
-    Real *weights; // [C,C] q_t . D(t,i) k_i for i <= t
-    Real *divisor; // [C]
-    Real *q, *k, *v, *S; // buffers
+    // gates    [C,F] alpha_t lambda_t, if both are given
+    // decayed  [C,F] q_t decayed in its block, then D(t,0) q_t, in the buffer of q if there is one
+    Real *gates, *decayed;
+    Real *weights;       // [C,C] q_t . D(t,i) k_i, times strength_i, for i <= t
+    Real *divisor;       // [C] by which the sums are divided, if normalised
+    Real *q, *k, *v, *S; // buffers of the operands with these names (tile::stage())
   };
 
   KOKKOS_FUNCTION bool both_gates() const { return State::decays == 2 && in.alpha.extent(0); }

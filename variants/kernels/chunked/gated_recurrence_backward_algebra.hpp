@@ -62,15 +62,19 @@ template <class Number> struct GatedRecurrenceAdjoint : InShortChunks<DecayedSta
   struct Summarising {
     Decays<Real> decays;
     Real *queries; // [C,F] D(t,0) q_t
-    Real *q, *o;   // buffers
+    Real *q, *o;   // buffers of q and do (tile::stage())
   };
   struct Reading {
     Decays<Real> decays;
-    Real *A, *dA;                 // [C,C]
-    Real *within, *across;        // if channels decay: [C,F] q_t decayed within its block; [F] dS_C . S_0
+    // A   [C,C] scale q_t . k_i, then times D(t,i) strength_i; if channels decay, q_t . D(t,i) k_i
+    // dA  [C,C] do_t . v_i, then (unless channels decay) times D(t,i), then times strength_i
+    Real *A, *dA;
+    // within  [C,F] if channels decay: q_t decayed within its block
+    // across  [F] if channels decay: inner products of the rows of dS_C and S_0
+    Real *within, *across;
     Real *G;                      // [C+1,C+1] as in gate_gradient.hpp
     Real *keys;                   // [C,F] strength_i D(C,i) k_i
-    Real *q, *k, *v, *o, *S, *dS; // buffers
+    Real *q, *k, *v, *o, *S, *dS; // buffers of the operands with these names (tile::stage()); o: do
   };
 
   static constexpr bool reads_alone(int kind) { return kind < 2; }

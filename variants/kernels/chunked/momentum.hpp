@@ -58,10 +58,13 @@ template <class Number> struct MomentumAlgebra {
 
   struct Summary {
     Real *X;     // [n,2F+V] (I + L)^{-1} times both parts of the right-hand side; finally e_t in the last V columns
-    Real *added; // [2F,V]
+    Real *added; // [2F,V] what the chunk's values add to S and C at its end, transposed
   };
   struct Phase {
-    Real *W, *G, *x; // W: [C,C] inner products with keys; G: [C,C] W times g; x: [C,2F] or [C,V]
+    // W  [C,C] inner products of queries or keys with keys
+    // G  [C,C] W times the weights g
+    // x  [C,V] weighted values, or [C,2F] the rows of stack()
+    Real *W, *G, *x;
   };
 
   KOKKOS_FUNCTION size_t half() const { return size_t(arrays.Dk) * arrays.Dv; }

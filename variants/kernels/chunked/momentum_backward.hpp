@@ -65,15 +65,27 @@ template <class Number> struct MomentumAdjoint {
   };
   using Summarising = typename MomentumAlgebra<Real>::Phase;
   struct Carrying {
-    Real *x; // [C,V]
+    Real *x; // [C,V] eta_0 g(0,t-1) g_t
   };
   struct Reading {
-    Real *growth;                       // [C,C] g(i,t); 0 where i > t
-    Real *qk, *kk, *do_v, *g_v, *M, *N; // [C,C]
-    Real *G;                            // [C+1,C+1] as in gate_gradient.hpp
-    Real *do_C, *g_C;                   // [C,F] do_C: C_0^T do_t; g_C: C_0^T g_t
-    Real *A_k, *B_k;                    // [C,V]
-    Real *to_A, *to_B;                  // [C,V] to_A: e_t + g(t,n-1) v_t; to_B: P(t,n-1) v_t
+    Real *growth; // [C,C] g(i,t); 0 where i > t
+    // qk    [C,C] q_t . k_i, then times g(i,t)
+    // kk    [C,C] k_t . k_i, then times g(i,t-1)
+    // do_v  [C,C] do_t . v_i
+    // g_v   [C,C] g_t . v_i
+    // M     [C,C] do_t . e_i, then M(t,i)
+    // N     [C,C] g_t . e_i, then N(t,i)
+    Real *qk, *kk, *do_v, *g_v, *M, *N;
+    Real *G; // [C+1,C+1] as in gate_gradient.hpp
+    // do_C  [C,F] C_0^T do_t
+    // g_C   [C,F] C_0^T g_t
+    Real *do_C, *g_C;
+    // A_k  [C,V] A k_t
+    // B_k  [C,V] B k_t
+    Real *A_k, *B_k;
+    // to_A  [C,V] e_t + g(t,n-1) v_t
+    // to_B  [C,V] P(t,n-1) v_t
+    Real *to_A, *to_B;
   };
 
   KOKKOS_FUNCTION size_t state_size() const { return forward.state_size(); }

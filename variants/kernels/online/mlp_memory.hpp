@@ -118,12 +118,18 @@ template <class Real, class Act, class Read> struct TrainByBatches {
                          b = batch; // products of these exceed 2^31
     const MlpMemory<Real, Act, Read> memory = m;
     Real *M = head.state, *Z = m.momentum ? M + W * row : nullptr;
-    Real *BT = head.work, *A = BT + Dk * W, *ZT = A + Dv * W; // B^T [Dk,W], A [Dv,W], Z's input weights [Dk,W]
-    Real *h = ZT + Dk * W, *a = h + b * W, *dh = a + b * W, *hq = dh + b * W, *aT = hq + b * W; // [n,W], aT [W,n]
-    Real *e = aT + b * W, *w = e + b * Dv, *G = w + b * b, *kT = G + b * b, *y = kT + b * Dk,
-         *yZ = y + b * Dv; // [n,Dv]; w and G [n,n], [Dk,n], [n,Dv]
-    Real *c = yZ + b * Dv, *d = c + b, *last = d + b, *lastZ = last + b,
-         *momentum = lastZ + b; // [n]; the remaining factor of Z'
+    // BT  [Dk,W] B^T          A  [Dv,W] output weights      ZT  [Dk,W] Z's input weights, transposed
+    Real *BT = head.work, *A = BT + Dk * W, *ZT = A + Dv * W;
+    // h   [n,W] inputs of the hidden units for the keys     hq  [n,W] the same for the queries, then act of these
+    // a   [n,W] act(h)        aT  [W,n] a transposed        dh  [n,W] gradients of h, times lr beta
+    Real *h = ZT + Dk * W, *a = h + b * W, *dh = a + b * W, *hq = dh + b * W, *aT = hq + b * W;
+    // e   [n,Dv] gradients of the outputs, times lr beta    w   [n,n] w(t,s)
+    // G   [n,n] w(t,s) times inner products                 kT  [Dk,n] keys, transposed
+    // y   [n,Dv] outputs for the queries                    yZ  [n,Dv] reads of Z', times d_t added to y
+    Real *e = aT + b * W, *w = e + b * Dv, *G = w + b * b, *kT = G + b * b, *y = kT + b * Dk, *yZ = y + b * Dv;
+    // c, d  [n] c_t and d_t   last, lastZ  [n] weights of the gradients in M and Z after the batch
+    // momentum  [1] the factor of Z' in Z after the batch
+    Real *c = yZ + b * Dv, *d = c + b, *last = d + b, *lastZ = last + b, *momentum = lastZ + b;
     for (int t0 = 0; t0 < head.T; t0 += b) {
       const std::ptrdiff_t n = head.T - t0 < b ? head.T - t0 : b;
       const Real *q = head.q(t0), *k = head.k(t0), *v = head.v(t0), *beta = head.beta + t0,

@@ -68,20 +68,26 @@ template <class Real> struct VariationalInputs {
 template <class Real> struct InverseAdjoint {
   VariationalInverse<Real> of;
   Array<Real> db, dn;       // [B,H,T,F], [B,H,T]
-  Array<Real> dx, du, dc;   // [B,H,T,F]: dx is added to
+  Array<Real> dx, du, dc;   // [B,H,T,F]; adds to dx, writes du and dc
   Array<Real> d_state;      // in the layer's layout
   size_t state_stride;      // numbers per head in d_state
-  Array<Real> block_starts; // [B,H,C,F,F]
-  Array<int> block_ends;    // [B,H,C]
+  Array<Real> block_starts; // [B,H,C,F,F] A at the starts of the blocks of a chunk
+  Array<int> block_ends;    // [B,H,C] steps at which these blocks end
 
   struct Buffers {
     VariationalBlock<Real> block; // block.a: A_0 hb
     std::ptrdiff_t ld, ldw;
     Real *A, *end, *dA;               // [F,F] A_0, A_n, dA
-    Real *db, *hu, *hb, *hy, *y, *du; // [C,F]
-    Real *through, *turned, *back;    // [C,F] through: A_n u; turned: (dA + dA^T) A_n u; back: an intermediate
-    Real *Y, *P, *Q;                  // [C,C] Y: db_t . z_i / d_i; P: b_s . u_t; Q: y_s . u_t
-    Real *sum;                        // [F]
+    Real *db, *hu, *hb, *hy, *y, *du; // [C,F] rows db_t, hu_t, hb_t, hy_t, y_t, du_t
+    // through  [C,F] A_n u_t
+    // turned   [C,F] (dA + dA^T) A_n u_t
+    // back     [C,F] gain dA, then gain dA^T, in carry()
+    Real *through, *turned, *back;
+    // Y  [C,C] db_t . z_i / d_i
+    // P  [C,C] b_s . u_t
+    // Q  [C,C] y_s . u_t
+    Real *Y, *P, *Q;
+    Real *sum; // [F] gradient of the sum of features
     KOKKOS_FUNCTION Buffers(Stack<Real> &s, int C, int F) : block(s, C, F), ld(block.ld), ldw(block.ldw) {
       for (Real **square : {&A, &end, &dA}) *square = s.take(F * ld);
       for (Real **rows : {&db, &hu, &hb, &hy, &y, &du, &through, &turned, &back}) *rows = s.take(C * ld);
