@@ -43,7 +43,7 @@ template <class Number, class Kernel> struct BlockGradient {
 
   struct Buffers {
     Real *p, *dz;          // [rows,keys]
-    Real *q, *k, *v, *d_o; // buffers
+    Real *q, *k, *v, *d_o; // buffers of the operands with these names (tile::stage())
   };
   KOKKOS_FUNCTION std::ptrdiff_t ld() const { return tile::pitch<Real>(loop.most_keys); }
   size_t scratch() const {

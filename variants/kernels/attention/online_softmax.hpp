@@ -149,7 +149,7 @@ template <class Number, class Kernel> struct OnlineSoftmax {
   struct Buffers {
     Real *p;           // [rows,keys] scores, then weights
     Real *peak, *mass; // [rows]
-    Real *q, *k, *v;   // buffers
+    Real *q, *k, *v;   // buffers of queries, keys and values (tile::stage())
   };
   KOKKOS_FUNCTION Buffers place(Stack<Real> &s) const {
     return {s.take(most_rows * tile::pitch<Real>(most_keys)),

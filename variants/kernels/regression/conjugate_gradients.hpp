@@ -17,7 +17,7 @@ template <class Real> struct ConjugateGradients {
   Real *started; // [C,F] directions times D(t,0), the decay since the chunk's start; null: nothing decays
   Real *y;       // [C,F] H_t d_t
   Real *square;  // [C] |r_t|^2; 0 once the step is finished
-  Real *H;       // buffer
+  Real *H;       // buffer of H at the chunk's start (tile::stage())
 
   KOKKOS_FUNCTION void place(Stack<Real> &s, int C, int F, int decay_width) {
     const size_t rows = C * tile::pitch<Real>(F);
