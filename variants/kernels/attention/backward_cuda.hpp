@@ -42,7 +42,7 @@ struct Backward : BackwardBase<Op, Dk, Dv, of, Kernel, Out>::type {
   static constexpr Tuning tuning = backward_tuning<Op, Dk, Dv, of>();
   static constexpr int threads = 32 * tuning.warps, blocks_at_once = tuning.blocks;
   static constexpr int pitch_k = Dk + fragments::pad<Op>, pitch_v = Dv + fragments::pad<Op>;
-  static constexpr int others_size = others * (pitch_k + pitch_v); // numbers per block
+  static constexpr int others_size = others * (pitch_k + pitch_v); // elements of one loaded block
   static constexpr size_t shared_bytes =
       sizeof(Element) * (rows * (pitch_k + (has_logits ? pitch_v : 0)) + 2 * others_size) + sizeof(float) * 4 * others;
 

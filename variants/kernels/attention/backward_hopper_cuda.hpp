@@ -34,7 +34,7 @@ struct BackwardHopper : HopperGradient<Op, Dk, Dv, Kernel, Out, of> {
       typename Base::RowStatistics, typename Base::Sums;
   static constexpr HopperTuning tuning = hopper_tuning<Dk, Dv, of>();
   static constexpr int groups = tuning.groups, stages = tuning.stages, threads = 128 * (groups + 1), blocks_at_once = 1;
-  static constexpr size_t shared_bytes = warpgroup::panel_align + // start, tiles, statistics, barriers
+  static constexpr size_t shared_bytes = warpgroup::panel_align + // alignment, tiles, statistics, barriers
                                          sizeof(Element) * (rows + stages * others) * (Dk + Dv) +
                                          sizeof(float) * 2 * stages * others + 128;
 

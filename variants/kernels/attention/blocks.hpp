@@ -11,7 +11,7 @@ namespace recollect::variants {
 
 template <class Real> struct Blocks {
   int T, width, block, count;
-  Array<Real> means; // [heads,count,width]
+  Array<Real> means; // [heads,count,width] mean of each block's rows
 
   KOKKOS_FUNCTION Real score(size_t head, int e, const Real *q) const {
     return dot(q, means.data() + (head * count + e) * width, width);
@@ -75,7 +75,7 @@ template <class Real> struct Choice {
   int topk;
   bool causal;
   Array<Real> q, scores; // scores: scratch
-  Array<int> best;       // [heads,T,topk], -1 where there are fewer
+  Array<int> best;       // [heads,T,topk] indices of blocks, -1 where there are fewer
 
   KOKKOS_FUNCTION void find(size_t step) const {
     const int here = int(step % blocks.T) / blocks.block;

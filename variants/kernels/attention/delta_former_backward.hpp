@@ -42,7 +42,7 @@ template <class Number, class Kernel> struct SolveBack {
   Rows<Real> asked; // -beta_t e_t
 
   struct Buffers {
-    Real *p, *flipped; // [C,C]
+    Real *p, *flipped; // p: [C,C] p_ti; flipped: [C,C] A, reordered by tile::flip
     Real *w, *k, *asked;
   };
   KOKKOS_FUNCTION std::ptrdiff_t ld() const { return tile::pitch<Real>(loop.most_rows); }

@@ -44,7 +44,7 @@ struct Forward
     const int first_of_block =
         (blocks() - 1 - block_of(unit, heads, blocks(), head)) * rows; // blocks with the most keys first
     const int warp_first = int(threadIdx.x) / 32 * warp_rows, first = first_of_block + warp_first;
-    const int end = seen(min(first_of_block + rows, q.count) - 1), // of the block's queries
+    const int end = seen(min(first_of_block + rows, q.count) - 1), // number of keys that the block sees
         warp_end = first < q.count ? seen(min(first + warp_rows, q.count) - 1) : 0;
     copy_rows<Element, rows, Dk, pitch_k, threads>(q, head, first_of_block, q_tile);
     load_keys(head / group, 0, k_tiles, v_tiles);

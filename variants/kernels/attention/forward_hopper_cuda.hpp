@@ -26,7 +26,7 @@ struct ForwardHopper : WarpSoftmax<Op, Dv, 1, hopper_keys<Dk, Dv>, Kernel, Finis
   static constexpr int groups = Dk == 64 && Dv == 64 ? 3 : 2, rows = 64 * groups, threads = 128 * (groups + 1),
                        blocks_at_once = 1;
   static constexpr size_t shared_bytes =
-      warpgroup::panel_align + sizeof(Element) * (rows * Dk + 2 * keys * (Dk + Dv)) + 128; // start, tiles, barriers
+      warpgroup::panel_align + sizeof(Element) * (rows * Dk + 2 * keys * (Dk + Dv)) + 128; // alignment, tiles, barriers
 
   CUtensorMap q_map, k_map, v_map;
 

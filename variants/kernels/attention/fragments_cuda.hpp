@@ -91,7 +91,7 @@ template <int tiles, int N> __device__ __forceinline__ bool is_finite(const Sum 
 /// head. Work units are ordered by groups of heads, so few that their keys fit in the cache together. In a group, the
 /// first block of every head comes first, then the second block of every head, and so on.
 __device__ __forceinline__ int block_of(size_t unit, int heads, int blocks, size_t &head) {
-  constexpr int together = 1024; // units of a group: a few for every multiprocessor
+  constexpr int together = 1024; // work units of a group: a few for every multiprocessor
   const int most = max(1, together / blocks);
   const size_t before = unit / (size_t(most) * blocks) * most;
   const int own = int(unit - before * blocks), across = int(min(size_t(most), heads - before));

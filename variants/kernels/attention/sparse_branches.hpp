@@ -41,7 +41,7 @@ struct LastTokens {
 template <class Real> struct SelectedBlocks {
   Blocks<Real> keys; // mean keys of the blocks
   int topk;
-  Array<int> best; // [heads,T,topk], -1 where there are fewer
+  Array<int> best; // [heads,T,topk] indices of blocks, -1 where there are fewer
 
   /// The definition.
   KOKKOS_FUNCTION bool selects(size_t head, int t, int e, const Real *q) const {

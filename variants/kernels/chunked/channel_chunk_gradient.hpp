@@ -286,7 +286,7 @@ template <class Op, class Stored_> struct ChannelValueGradient {
   }
 };
 
-/// How many elements of scratch channel_gradients() needs; the next function says how many float32 numbers.
+/// Number of elements in the array `scratch` of channel_gradients(). The next function: number of elements in `decays`.
 template <class Stored> std::size_t channel_scratch(const Inputs<Stored> &in) {
   const std::size_t K = in.kept_keys(), V = in.kept_values();
   return in.chunks() * (2 * V * K + chunk * (2 * K + chunk));

@@ -19,7 +19,7 @@
 namespace recollect::variants {
 
 template <class Real> struct ChannelGradient {
-  static constexpr int most = on_host ? 32 : 16;                // steps
+  static constexpr int most = on_host ? 32 : 16;                // largest n
   static constexpr int lanes = on_host ? 64 / sizeof(Real) : 1; // channels per thread at a time
   int n, F;                                                     // numbers of steps and channels
   const Real *decay, *q, *k, *bonus; // [n,F]; if bonus is null, a step writes before it reads

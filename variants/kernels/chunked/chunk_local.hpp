@@ -112,7 +112,7 @@ template <class Op, class Stored, int Dk> struct ChunkLocal {
     E *const k = reinterpret_cast<E *>(shared), *const v = k + keys_size;
     float *const L = reinterpret_cast<float *>(v + values_size), *const X = L + square;
     E *const X_keys = reinterpret_cast<E *>(L), *const X_values =
-                                                    reinterpret_cast<E *>(X); // X times of_key; X times write
+                                                    reinterpret_cast<E *>(X); // X diag(of_key); X diag(write)
 
     fragments::load_tile<Op, chunk, Dk, key_pitch, threads>(in.k + c.key_row * in.Dk, in.Dk, c.steps, in.Dk, k, thread);
     fragments::commit_copies();

@@ -80,7 +80,7 @@ template <class Real> struct Decays {
     if (width == 1) {
       each(team, n, [=](int t) {
         const int begin = t / sub * sub;
-        Real factors[sub], running = 1; // all loads come before the first use
+        Real factors[sub], running = 1; // all loads are issued before the first use, so that they overlap
         RECOLLECT_UNROLL
         for (int r = 0; r < sub; ++r) factors[r] = begin + r <= t ? d.decay[begin + r] : Real(1);
         RECOLLECT_UNROLL
@@ -191,7 +191,7 @@ template <class Real> struct Decays {
         const int begin = b * sub, end = d.end_of(b);
         Real decays[sub], rows[sub], running = d.last[size_t(b) * d.F + j];
         RECOLLECT_UNROLL
-        for (int r = 0; r < sub; ++r) { // no branch: all loads come before the first use
+        for (int r = 0; r < sub; ++r) { // no branch: all loads are issued before the first use
           const int i = begin + r;
           decays[r] = i < end ? d.decay[size_t(i) * d.F + j] : Real(1);
           rows[r] = i < end ? p[i * ldp + j] * (factor ? factor[i] : Real(1)) : Real(0);

@@ -23,7 +23,7 @@ template <class Real> struct DeltaRuleState {
     Real *S, *E, *A, *B, *added; // one buffer of S, buffers() buffers of each other matrix
   };
   struct Factors {
-    int n; // writes
+    int n; // number of writes in the chunk
     const Real *A;
     std::ptrdiff_t lda;
     const Real *B;
@@ -33,8 +33,8 @@ template <class Real> struct DeltaRuleState {
     const Real *added; // [F,V]
   };
   struct Decay {
-    const Real *diagonal; // [width] of D
-    int width;            // 0: D = 1
+    const Real *diagonal; // [width] the diagonal of D
+    int width;            // 0: D = 1; 1: one number for all channels; F: one per channel
   };
 
   KOKKOS_FUNCTION int parts() const { return (V - 1) / grain + 1; }

@@ -121,7 +121,7 @@ void run_windows(const std::string &label, const CallSettings &call, const Input
     in.T = std::min(most, T - in.first_step);
     run_window<Op>(label, call, in, rule, o, end);
     in.start = end;            // start of the next window
-    call.arena->release(mark); // kernels run in order
+    call.arena->release(mark); // kernels run in order, so the next window may reuse the memory
   }
   rows.write(label);
 }

@@ -61,7 +61,7 @@ template <class Number> struct MomentumAdjoint {
   struct Summary {
     Real *g;       // [C,V] row t: sum_s [q_s . k_t] do_s; after state passing g_t
     Real *added;   // [2F,V] what the chunk's outputs add to the gradients of A and B
-    Real *flipped; // [C,C] k_s . k_t (tile::flip)
+    Real *flipped; // [C,C] k_s . k_t, reordered by tile::flip
   };
   using Summarising = typename MomentumAlgebra<Real>::Phase;
   struct Carrying {

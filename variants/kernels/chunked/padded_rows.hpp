@@ -27,7 +27,7 @@ struct RowCopy {
   RowBlocks given, wanted;
   std::size_t blocks;
   int bytes;              // of a number: 2 or 4
-  std::uint32_t next = 0; // bits of the number that follows a row (normalised: 1); all further padding is zeros
+  std::uint32_t next = 0; // bits of the number after a row (those of 1 if normalised); further padding is zeros
 
   std::size_t packs_of_block() const { return (wanted.size() * bytes + 15) / 16; } // a pack: 16 bytes, one store
 

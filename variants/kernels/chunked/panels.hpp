@@ -212,7 +212,7 @@ __device__ __forceinline__ float2 dot_own(const WarpPlace<parts> &at, const Rows
   float own[2] = {0, 0};
 #pragma unroll
   for (int r = 0; r < 2; ++r, rows += 8 * width) {
-    float2 two[sum.groups][2]; // all loads come before the first use
+    float2 two[sum.groups][2]; // all loads are issued before the first use, so that they overlap
 #pragma unroll
     for (int j = 0; j < sum.groups; ++j)
 #pragma unroll

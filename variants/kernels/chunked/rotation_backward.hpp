@@ -15,7 +15,7 @@ namespace recollect::variants {
 
 /// Rotates the final state's gradient back to the angles of the decayed sum. Each call takes one row of one head.
 template <class Real> struct TurnGradientBack {
-  Array<Real> state, end; // [B,H,rows,2F], [B,H,F,2]
+  Array<Real> state, end; // state: [B,H,rows,2F]; end: [B,H,F,2] e^{i Theta_T}
   int F, rows;
   KOKKOS_FUNCTION void operator()(size_t row) const {
     const Real *turn = end.data() + row / rows * 2 * F;

@@ -183,7 +183,7 @@ void launch(const char *what, std::size_t blocks, std::size_t bytes, cudaStream_
   launch(what, run_body<Body>, blocks, Body::threads, bytes, stream, body);
 }
 
-/// Calls with(Op()), where Op is the precision of products of float32 arrays.
+/// Calls with(Op()), where Op is the precision that `math` asks for in products of float32 arrays.
 template <class With> void with_products(Math math, const With &with) {
   switch (math) {
   case Math::exact:

@@ -32,7 +32,7 @@ template <class Op, int Dk> struct SumOutputs {
   static constexpr int values = 16 * workers; // per block
   static constexpr int key_pitch = Dk + fragments::pad<Op>, value_pitch = values + fragments::pad<Op>,
                        score_pitch = chunk + fragments::pad<Op>;
-  /// Chunks in shared memory: one is read, one scored, and one or two are being copied.
+  /// Number of chunks in shared memory: one is read, one scored, and one or two are being copied.
   static constexpr int stages = Dk <= 128 ? 4 : 3;
   static constexpr bool skips = Dk > 128; // skips fragments past the keys' width; for fewer keys, a branch costs more
   struct Stage {

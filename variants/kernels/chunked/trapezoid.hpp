@@ -43,7 +43,7 @@ template <class Real> struct Pairs {
 /// Computes the keys and queries of both writes of every step, turned by the angles so far, for one pair of channels.
 template <class Real> struct TurnWrites {
   Pairs<Real> pairs;
-  Array<Real> q, k, end; // [B,H,2T,Dk], [B,H,2T,Dk], [B,H,pairs,2] e^{i Theta_T}
+  Array<Real> q, k, end; // q, k: [B,H,2T,Dk]; end: [B,H,pairs,2] e^{i Theta_T}
   KOKKOS_FUNCTION void operator()(size_t unit) const {
     const Head<Real> h = pairs.arrays.head(unit / pairs.count);
     const int p = int(unit % pairs.count);

@@ -11,8 +11,8 @@
 //   advance(team, head, t, before, after, scratch)   writes the state after step t
 //   back(team, head, t, before, after, dS, d, scratch)
 // On entry to back(), `dS` is the gradient of S_t without the part from o_t; on return it is the gradient of S_{t-1}.
-// back() writes all gradients of x_t to `d`. Both functions contain the barriers that they need; the caller adds one
-// after each call.
+// back() writes all gradients of x_t to `d`. advance() and back() contain the barriers that they need; the caller
+// adds one after each call.
 #pragma once
 #include "variants/kernels/common/arrays.hpp"
 #include <cmath>

@@ -21,6 +21,7 @@ template <class Real, class Act, class Read> struct TrainBack {
   MlpMemory<Real, Act, Read> m;
   int Dk, Dv;
 
+  /// read_h, read_a and read_y are h, a and y for the query; d_... are gradients.
   struct Buffers {
     Real *h, *a, *read_h, *read_a, *u, *d_a, *d_h, *d_read_h, *d_step, *d_keep, *d_eta; // [width]
     Real *y, *e, *read_y, *d_e, *d_y;                                                   // [Dv]

@@ -42,7 +42,7 @@ struct ChunkInWarps {
   /// The elements that a lane holds: of the warp's 16 rows, rows row() and row() + 8; in these rows, columns place and
   /// place + 1 of every eight columns.
   struct Lane {
-    int first, lane, place; // first row of the warp
+    int first, lane, place; // first: the warp's first row; place: the lane's first column
     __device__ explicit Lane(const Team &team)
         : first(team.rank / 32 * height), lane(team.rank % 32), place(team.rank % 4 * 2) {}
     __device__ int inner() const { return lane / 4; } // row within a block of eight

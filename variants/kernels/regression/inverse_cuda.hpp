@@ -19,9 +19,9 @@ template <class Number, Inverse kind> struct InverseInRegisters {
   static constexpr int threads = most_width * quarters, teams_at_once = sizeof(Real) == 4 ? 2 : 1;
   static constexpr int ahead = 16;                      // steps whose rows are fetched together
   static constexpr int pitch = own + 16 / sizeof(Real); // padded: quarters of a row start in different banks
-  static constexpr int row = quarters * pitch;          // in shared memory
+  static constexpr int row = quarters * pitch;          // numbers of a row in shared memory
   static constexpr int rows = (1 + reads) * ahead, stage = rows * row + ahead,
-                       fetched = rows * most_width / threads; // per thread
+                       fetched = rows * most_width / threads; // numbers that a thread fetches
 
   HeadArrays<Real> heads; // A [F,F] lies below the Dv rows of another matrix in the state
   Array<Real> u, x;       // [B,H,T,F]
@@ -43,7 +43,7 @@ template <class Number, Inverse kind> struct InverseInRegisters {
     const int F = h.Dk, T = h.T, i = team.rank / quarters, side = team.rank % quarters, first = side * own;
     const bool keeps = starts.extent(0), writes = side == 0 && i < F;
     Real *const state = h.state + size_t(h.Dv) * F, *const count = state + size_t(F) * F + F;
-    Real *const z = memory + 2 * stage; // [2,row]
+    Real *const z = memory + 2 * stage; // [2,row] z of even and of odd steps
     Real *start = starts.data() + index * ((T - 1) / h.chunk + 1) * F * F, *out = b.data() + index * T * F + i;
     Real A[own];
 #pragma unroll

@@ -40,11 +40,11 @@ template <class Real> struct StepGradients {
 template <class Real> struct LeastSquaresBlockBack {
   LeastSquaresBlock<Real> block;
   Real *D;            // [C] products of alphas
-  Real *flipped;      // [C,C] L (tile::flip)
+  Real *flipped;      // [C,C] L, reordered by tile::flip
   Real *read, *error; // [C,C] read: do_s . e_t; error: de_s . e_t
-  Real *N;            // [C,C]
-  Real *dz;           // [C,F]
-  Real *dd;           // [C]
+  Real *N;            // [C,C] N_st of least_squares_backward.hpp
+  Real *dz;           // [C,F] rows dz_t
+  Real *dd;           // [C] dd_t
   Real *added;        // [F,F] the block's contribution to dQ
 
   KOKKOS_FUNCTION void place(Stack<Real> &s, int C, int F, int Dv) {

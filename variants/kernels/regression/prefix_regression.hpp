@@ -133,7 +133,7 @@ template <class Number, template <class> class Solver> struct PrefixRegressionAl
 };
 
 template <class Real> struct KeysBesideValues {
-  Array<Real> k, v, out; // [B,H,T,F], [B,H,T,V], [B,H,T,F + V]
+  Array<Real> k, v, out; // k: [B,H,T,F]; v: [B,H,T,V]; out: [B,H,T,F + V]
   int F, V;
   KOKKOS_FUNCTION void operator()(int step, int first, int side) const {
     Real *to = out.data() + size_t(step) * (F + V);

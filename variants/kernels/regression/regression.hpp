@@ -93,7 +93,7 @@ template <class Real> struct RankOneBlock {
   const Real *noise = nullptr; // [n], null: 1
   Real *M;                     // [n,n] factors: strict lower L_ti = u_t . z_i / d_i, diagonal d_t
   Real *diagonal;              // [n] diagonal of M before factorisation
-  Real *z;                     // [n,F]
+  Real *z;                     // [n,F] rows z_t
   Real *gain;                  // [n,F] z_t / d_t
 
   /// Places M, z and gain for up to C updates.

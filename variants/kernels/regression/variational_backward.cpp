@@ -67,7 +67,7 @@ template <class Real> struct VariationalInputs {
 /// first.
 template <class Real> struct InverseAdjoint {
   VariationalInverse<Real> of;
-  Array<Real> db, dn;       // [B,H,T,F], [B,H,T]
+  Array<Real> db, dn;       // db: [B,H,T,F]; dn: [B,H,T]
   Array<Real> dx, du, dc;   // [B,H,T,F]; adds to dx, writes du and dc
   Array<Real> d_state;      // in the layer's layout
   size_t state_stride;      // numbers per head in d_state
