@@ -60,7 +60,7 @@ template <class Kernel> constexpr bool is_proportional<Kernel, std::enable_if_t<
 
 constexpr float log2_e = 1.44269504f, ln_2 = 0.693147181f;
 
-/// 2^x, within 2 units in the last place; results below the normal numbers are 0.
+/// 2^x, within 2 units in the last place; 0 instead of a subnormal result.
 __device__ __forceinline__ float exp2_of(float x) {
   float y;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));

@@ -19,7 +19,7 @@ template <class Real> struct TwoChannelsMore {
     to[D] = first, to[D + 1] = second;
   }
 };
-/// dx = the first columns of d, without the two added channels, minus x times channel `sum`.
+/// Row by row: dx = d - d[sum] x, where d is d_wide without its two added channels, and d[sum] one of these two.
 template <class Real> struct WithoutThem {
   int D, sum;
   Array<Real> x, d_wide, d_x;

@@ -21,8 +21,8 @@ namespace recollect::variants::attention {
 enum class Of { queries, keys_and_values, keys, values };
 constexpr bool is_of_queries(Of of) { return of == Of::queries; }
 
-/// A thread block owns `rows` rows, and each of its warps owns `tiles` tiles of 16 rows. All warps of the block read
-/// the other rows of their pairs, `others` at a time.
+/// A thread block owns `rows` rows, and each of its warps owns `tiles` tiles of 16 rows. If these rows
+/// are queries, all warps of the block loop over the keys (else over the queries), `others` at a time.
 template <class Op, int Dk, int Dv, int rows_, int tiles_, int others_, class Kernel, class Out, Of of>
 struct WarpGradient {
   using Element = fragments::Element<Op>;

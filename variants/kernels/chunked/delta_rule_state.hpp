@@ -111,8 +111,8 @@ private:
     const int begin = part.begin(V, grain);
     return {begin, part.count == parts() && V % grain == 0 ? grain : part.end(V, grain) - begin};
   }
-  /// Of the buffers() buffers that start at `first` and have rows of `width` numbers, the buffer for the part's current
-  /// turn.
+  /// The buffer for the part's current turn. All buffers() buffers lie one after another from `first`, with rows of
+  /// `width` numbers.
   KOKKOS_FUNCTION Real *buffer(Real *first, int width, const Part &part) const { return buffer(first, width, part, N); }
   KOKKOS_FUNCTION Real *buffer(Real *first, int width, const Part &part, int rows) const {
     return buffers() == 2 && part.turn % 2 ? first + rows * tile::pitch<Real>(width) : first;

@@ -41,8 +41,8 @@ template <class Stored> struct GroupSum {
   }
 };
 
-/// Computes the gradients of queries and keys of all heads: calls stage(arguments, number of chunks) for some groups at
-/// a time, and adds its results over each group.
+/// Computes the gradients of queries and keys: calls stage(arguments, number of chunks) for some groups at a time, and
+/// adds the gradients of each group's heads.
 template <class Arguments, class Stage> void over_groups(const Arguments &a, cudaStream_t stream, const Stage &stage) {
   const auto &in = a.in;
   const std::size_t groups = std::size_t(in.B) * in.key_heads, heads = in.H / in.key_heads;

@@ -27,9 +27,8 @@ template <class Stored> struct Gradients {
   Stored *d_q = nullptr, *d_k = nullptr;                            // [B,key heads,T,Dk]
   Stored *d_v = nullptr;                                            // [B,H,T,Dv]
   float *d_alpha = nullptr, *d_erase = nullptr, *d_write = nullptr; // [B,H,T]; null: not wanted
-  // For grouped heads (group_sums.hpp), a stage computes gradients for every head of values, in some of the chunks.
-  // `terms` is scratch, into which the d_q and d_k of this stage point; they have a row for each of [B,H,T].
-  // `first_chunk` is the first of the chunks.
+  // For grouped heads (group_sums.hpp), a stage computes d_q and d_k for every head of values, as [B,H,T,Dk], from chunk
+  // `first_chunk` on. It writes them to `terms`, which is scratch; they are then added over each group.
   Stored *terms = nullptr;
   unsigned first_chunk = 0;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine's algebras for normal_equations.hpp.
+// normal_equations.hpp as algebras for the engine (harness/device/engine.hpp), one for each solver.
 #pragma once
 #include "variants/kernels/regression/conjugate_gradients.hpp"
 #include "variants/kernels/regression/normal_equations.hpp"

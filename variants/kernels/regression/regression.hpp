@@ -85,8 +85,8 @@ template <class Real> KOKKOS_FUNCTION void keep_lower(const Team &team, int n, R
 ///
 /// Let U have the rows u_t, and P be P_0. Then U P U^T + diag(noise) = L diag(d) L^T has the d_t as pivots, and the
 /// rows of L^{-1} U P are the z_t. A pivot much smaller than the diagonal element before factorisation has lost leading
-/// digits by cancellation, which updates one by one would not lose. So the block ends before the first pivot below 1/4
-/// of its diagonal element, and the next block starts from the P of that step.
+/// digits by cancellation, which updates one by one would not lose. So the block ends before the first
+/// update t with a pivot below 1/4 of its diagonal element, and the next block starts from P_{t-1}.
 template <class Real> struct RankOneBlock {
   int n, F;                    // n: number of updates in this block; F: width of P
   std::ptrdiff_t ldm, ld;      // ldm: row pitch of M; ld: row pitch of z and gain

@@ -32,8 +32,8 @@ template <class Real> struct VariationalRule {
   template <class Number> KOKKOS_FUNCTION int counted(Number count) const {
     return count >= Number(0) && count < Number(refresh) ? int(count) : 0;
   }
-  /// since(s, n): the number of steps since the last refresh, n steps after it was s. added(s): what a refresh adds to
-  /// A's diagonal, 0 if no refresh is due.
+  /// since(s, n): steps since the last refresh, if n steps earlier this number was s. added(s): what is added to A's
+  /// diagonal when this number is s; 0 if no refresh is due.
   KOKKOS_FUNCTION int since(int since, int n) const { return since + n == refresh ? 0 : since + n; }
   KOKKOS_FUNCTION Real added(int since) const { return refresh > 0 && since == 0 ? eta : Real(0); }
   KOKKOS_FUNCTION Real phi(Real x) const { return !elu ? x : x > 0 ? x + 1 : math::exp(x); }
