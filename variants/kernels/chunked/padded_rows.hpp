@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies of arrays whose rows do not start at multiples of 16 bytes. Kernels with static extents copy 16 bytes at a
-// time. If a row's bytes are no multiple of 16, the pass first copies its inputs to wider rows, with zeros past the
-// width, and at the end copies its results back. The zeros in additional channels of keys and values change no sum. One
-// kernel copies all inputs, and one copies all results.
+// time. If the bytes of a row are no multiple of 16, a forward or backward pass first copies its inputs to wider rows,
+// with zeros past the width, and at the end copies its results back. The zeros in additional channels of keys and
+// values change no sum. One kernel copies all inputs, and one copies all results.
 #pragma once
 #include "harness/device/arena.hpp"
 #include "variants/kernels/chunked/problem.hpp"
@@ -27,7 +27,7 @@ struct RowCopy {
   RowBlocks given, wanted;
   std::size_t blocks;
   int bytes;              // of a number: 2 or 4
-  std::uint32_t next = 0; // bits of the number after a row (those of 1 if normalised); further padding is zeros
+  std::uint32_t next = 0; // bits of the first number of padding (the number 1 if normalised); the rest is zeros
 
   std::size_t packs_of_block() const { return (wanted.size() * bytes + 15) / 16; } // a pack: 16 bytes, one store
 

@@ -27,8 +27,8 @@ template <class Stored> struct Gradients {
   Stored *d_q = nullptr, *d_k = nullptr;                            // [B,key heads,T,Dk]
   Stored *d_v = nullptr;                                            // [B,H,T,Dv]
   float *d_alpha = nullptr, *d_erase = nullptr, *d_write = nullptr; // [B,H,T]; null: not wanted
-  // For grouped heads (group_sums.hpp), a stage computes d_q and d_k for every head of values, as [B,H,T,Dk], from chunk
-  // `first_chunk` on. It writes them to `terms`, which is scratch; they are then added over each group.
+  // For grouped heads (group_sums.hpp), a stage computes d_q and d_k for every head of values, as [B,H,T,Dk], from
+  // chunk `first_chunk` on. It writes them to `terms`, which is scratch; they are then added over each group.
   Stored *terms = nullptr;
   unsigned first_chunk = 0;
 };
