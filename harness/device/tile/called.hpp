@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tile.hpp's products as function calls, for kernels with dozens of products, which nvcc takes minutes to compile
-// inline. On a GPU the call makes a small product slower, by a sixth.
+// The products of tile.hpp as function calls. They are for kernels with dozens of products, which nvcc takes minutes to
+// compile if it inlines them. On a GPU the call makes a small product slower, by a sixth.
 #pragma once
 #include "harness/device/tile/transposed.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tile.hpp's product on CUDA: a warp computes blocks of 16 rows on the tensor cores, with operands loaded from shared
-// memory to registers. Copies to shared memory are asynchronous.
+// The product of tile.hpp on CUDA. A warp computes blocks of 16 rows on the tensor cores, and loads the operands from
+// shared memory to registers. Copies to shared memory are asynchronous.
 #pragma once
 #ifdef __CUDACC__
 #include "harness/device/tile/operands_cuda.hpp"
@@ -8,7 +8,7 @@
 
 namespace recollect::tile::cuda {
 
-/// A team whose products are function calls, for large kernels: a call makes a small product slower, by a sixth.
+/// A team whose products are function calls, for large kernels. A call makes a small product slower, by a sixth.
 struct ByCall : Team {};
 
 #if __CUDA_ARCH__ >= 800 || !defined(__CUDA_ARCH__)
@@ -29,7 +29,7 @@ __device__ __forceinline__ void accumulate(Operands operands, int end, Results<R
 }
 
 template <class Real, int N> struct Block { Results<Real> columns[N]; };
-/// A block that `Whole` does not support. The function is not inlined, because it is rarely called.
+/// Adds the product to a block that `Whole` does not support. The function is not inlined, because it is rarely called.
 template <class Unit, int N, class Real>
 __device__ __noinline__ Block<Real, N> add_cut(Product<Real> x, int i0, int m, int j0, int n, int lane, int end,
                                                Block<Real, N> sum) {
@@ -37,12 +37,12 @@ __device__ __noinline__ Block<Real, N> add_cut(Product<Real> x, int i0, int m, i
   return sum;
 }
 
-/// Whether the block at (i0, j0) lies within m x n; a compile-time constant where m and n are.
+/// Whether the block at (i0, j0) lies within m x n. If m and n are known at compile time, so is the result.
 template <int N> __device__ bool within(int i0, int m, int j0, int n) {
   return (m % height == 0 && n % (8 * N) == 0) || (i0 + height <= m && j0 + 8 * N <= n);
 }
 
-/// Whether some rows of a block exclude terms that other rows include.
+/// Whether the rows of a block at row i0 end at different terms of the sum (Product::given).
 template <class Real> __device__ bool masked(const Product<Real> &x, int i0) {
   return x.given.end(i0, x.k) < x.given.end(i0 + height - 1, x.k);
 }
@@ -53,7 +53,7 @@ __device__ __forceinline__ void add_product(const Product<Real> &x, int i0, int 
   constexpr int step = 8 * Unit::groups;
   int end = x.given.end(i0 + height - 1 < m ? i0 + height - 1 : m - 1, x.k);
   if (end <= 0) return;
-  // A is zero beyond `end`. Where rows end at different terms, blocks() detects results that are not finite.
+  // A is zero beyond `end`. If rows end at different terms, blocks() detects results that are not finite.
   if (const int rounded = (end + step - 1) / step * step; rounded <= x.k && masked(x, i0)) end = rounded;
   const bool whole = within<N>(i0, m, j0, n) && end % step == 0 && regular(x);
   if (!whole) {
@@ -118,7 +118,7 @@ template <class Real> struct Scaled {
   }
 };
 
-/// A block's results from only the terms that count (Product::given). In the other terms A is zero, but B may be
+/// Computes a block from the terms that count (Product::given) only. In the other terms A is zero, but B may be
 /// infinite.
 template <class Real, class Out>
 __device__ __noinline__ void scalar_fallback(int lane, int i0, int m, int j0, int n, Product<Real> first,
@@ -132,7 +132,7 @@ __device__ __noinline__ void scalar_fallback(int lane, int i0, int m, int j0, in
     }
 }
 
-/// All blocks of 16 x 8 N results, shared among the team's warps.
+/// Computes all blocks of 16 x 8 N results. The warps of the team share the blocks.
 template <class Unit, int N, class Real, class Out>
 __device__ __forceinline__ void blocks(const Team &team, int m, int n, const Product<Real> &first,
                                        const Product<Real> &second, const Out &out) {
@@ -147,7 +147,7 @@ __device__ __forceinline__ void blocks(const Team &team, int m, int n, const Pro
       if (second.k > 0) add_product<Unit>(second, i0, m, j0, n, lane, sum);
     }
     if (masked(first, i0) || (second.k > 0 && masked(second, i0))) {
-      Real sign = 0; // NaN if any is not finite
+      Real sign = 0; // becomes NaN if a result is not finite
 #pragma unroll
       for (int c = 0; c < N; ++c)
 #pragma unroll
@@ -188,8 +188,9 @@ __device__ __forceinline__ void in_blocks(const Team &team, int m, int n, const 
     blocks<Unit, 2>(team, m, n, first, second, out);
 }
 
-/// Like in_blocks(), in the team's precision. Inlined, so that the compiler knows the operands' layout and keeps it in
-/// registers. Returns false, and does nothing, if the team's precision is known only at run time and is not exact.
+/// Like in_blocks(), in the team's precision. It is inlined, so that the compiler knows the layout of the operands and
+/// keeps it in registers. If the team's precision is known only at run time and is not exact, it does nothing and
+/// returns false.
 template <class Out>
 __device__ __forceinline__ bool in_line(const Team &team, int m, int n, const Product<float> &first,
                                         const Product<float> &second, const Out &out) {
@@ -203,7 +204,7 @@ __device__ __forceinline__ bool in_line(const Precise<math> &team, int m, int n,
   in_blocks<UnitOf<math>>(team, m, n, first, second, out);
   return true;
 }
-/// For reduced precision that is known only at run time. The function is not inlined, because it is rarely called.
+/// The product in a reduced precision that is known only at run time. It is not inlined, because it is rarely called.
 __device__ __noinline__ inline void coarse_gemm(Team team, int m, int n, Product<float> first, Product<float> second,
                                                 Scaled<float> out) {
   if (team.math == Math::tf32)
@@ -228,8 +229,8 @@ __device__ __forceinline__ void gemm(const AnyTeam &team, int m, int n, float al
   const Scaled<float> out{alpha, beta, C, ldc};
   if (!in_line(team, m, n, first, second, out)) coarse_gemm(team, m, n, first, second, out);
 }
-/// The function is not inlined: a float64 product takes so long that the cost of a call does not matter, and kernels compile in half
-/// the time.
+/// The function is not inlined: a float64 product takes so long that the cost of a call does not matter, and kernels
+/// compile in half the time.
 __device__ __noinline__ inline void gemm(Team team, int m, int n, double alpha, Product<double> first,
                                          Product<double> second, double beta, double *C, std::ptrdiff_t ldc) {
   in_blocks<Float64>(team, m, n, first, second, Scaled<double>{alpha, beta, C, ldc});
@@ -237,7 +238,7 @@ __device__ __noinline__ inline void gemm(Team team, int m, int n, double alpha, 
 
 #endif
 
-/// Moves 16 bytes; `apart`: asynchronously, from global to shared memory.
+/// Copies 16 bytes. If `apart`, the copy is asynchronous, from global to shared memory.
 __device__ __forceinline__ void move_16(const void *from, void *to, bool apart) {
 #if __CUDA_ARCH__ >= 800
   if (apart) {
@@ -250,7 +251,8 @@ __device__ __forceinline__ void move_16(const void *from, void *to, bool apart) 
   *static_cast<int4 *>(to) = *static_cast<const int4 *>(from);
 }
 
-/// to[rows,width] = from. Copies from global to shared memory are asynchronous until the team's next barrier.
+/// to[rows,width] = from[rows,width]. A copy from global to shared memory is asynchronous; the team's next barrier
+/// waits for it.
 template <class Real>
 __device__ void copy_rows(const Team &team, int rows, int width, const Real *from, std::ptrdiff_t ld, Real *to,
                           std::ptrdiff_t ldt) {

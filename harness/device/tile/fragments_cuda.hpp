@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix fragments of a warp, for kernels with static extents: operands of 16 x 16 numbers from shared memory or from
-// results, and their products on the tensor cores.
+// Matrix fragments of a warp, for kernels with static extents. Operands of 16 x 16 numbers are loaded from shared
+// memory or made from results of products, and multiplied on the tensor cores.
 //
-// The precision of products is a type: Bf16 and F16 take 16-bit operands, Tf32 rounds float32 operands to 10 bits,
-// Exact splits float32 operands as mma_cuda.hpp says. Sums are float32 in each. A tile in shared memory has rows of
-// `pitch` elements; pitch = columns + pad<Op> keeps the rows that a warp reads together in different banks.
+// A type selects the precision of products: Bf16 and F16 take 16-bit operands, Tf32 rounds float32 operands to 10 bits,
+// Exact splits float32 operands as mma_cuda.hpp says. Sums are always float32. A tile is a matrix in shared memory
+// whose rows start `pitch` elements apart. With pitch = columns + pad<Op>, the rows that a warp reads together lie in
+// different banks.
 #pragma once
 #ifdef __CUDACC__
 #include "harness/device/tile/mma_cuda.hpp"
@@ -13,7 +14,7 @@
 
 namespace recollect::fragments {
 
-using Sum = tile::cuda::Results<float>; // 16 x 8 results: row lane / 4 + 8 r, column lane % 4 * 2 + e is x[2 r + e]
+using Sum = tile::cuda::Results<float>; // 16 x 8 results; x[2 r + e] is (lane / 4 + 8 r, lane % 4 * 2 + e)
 
 struct Bf16 {
   using Element = __nv_bfloat16;
@@ -29,7 +30,7 @@ struct Exact {
 };
 template <class Op> using Element = typename Op::Element;
 template <class Op> constexpr bool is_narrow = sizeof(Element<Op>) == 2;
-template <class Op> constexpr int pad = 8; // elements: 16 bytes of a 16-bit type, 32 bytes of float32
+template <class Op> constexpr int pad = 8; // number of elements: 16 bytes of a 16-bit type, 32 bytes of float32
 
 __device__ __forceinline__ float widened(float x) { return x; }
 __device__ __forceinline__ float widened(__nv_bfloat16 x) { return __bfloat162float(x); }
@@ -58,13 +59,14 @@ template <> __device__ __forceinline__ float2 unpacked<__half>(std::uint32_t two
   return __half22float2(*reinterpret_cast<const __half2 *>(&two));
 }
 
-/// First operand: 16 rows x 16 terms of the sum. 16-bit types have the layout of mma. In float32, a lane's x[g][r][e]
-/// is row lane / 4 + 8 r, term 8 g + lane % 4 * 2 + e.
+/// The first operand of a product: 16 rows x 16 terms of the sum. 16-bit types have the layout of the mma instruction.
+/// In float32, x[g][r][e] of a lane is row lane / 4 + 8 r, term 8 g + lane % 4 * 2 + e.
 template <class Op, bool narrow = is_narrow<Op>> struct A16 { std::uint32_t x[4]; };
 template <class Op> struct A16<Op, false> { float x[2][2][2]; };
 template <> struct A16<Exact, false> { std::uint32_t high[2][4], low[2][4]; }; // split once, used for many columns
-/// Second operand: 16 terms of the sum x 16 columns. In 16-bit types, x[c][g] are terms 8 g ... of columns 8 c ... in
-/// the layout of mma. In float32, a lane's x[c][g][e] is term 8 g + lane % 4 * 2 + e, column 8 c + lane / 4.
+/// The second operand of a product: 16 terms of the sum x 16 columns. In 16-bit types, x[c][g] holds the terms 8 g ...
+/// 8 g + 7 of the columns 8 c ... 8 c + 7, in the layout of the mma instruction. In float32, x[c][g][e] of a lane is
+/// term 8 g + lane % 4 * 2 + e, column 8 c + lane / 4.
 template <class Op, bool narrow = is_narrow<Op>> struct B16 { std::uint32_t x[2][2]; };
 template <class Op> struct B16<Op, false> { float x[2][2][2]; };
 
@@ -89,7 +91,7 @@ template <class Op> __device__ __forceinline__ A16<Op> operand_a(const float (&x
 #pragma unroll
     for (int g = 0; g < 2; ++g)
 #pragma unroll
-      for (int e = 0; e < 4; ++e) { // mma's order: rows first
+      for (int e = 0; e < 4; ++e) { // in the order of the mma instruction: both rows of a term, then the next term
         const tile::cuda::Parts parts = tile::cuda::split(x[g][e % 2][e / 2]);
         a.high[g][e] = parts.high, a.low[g][e] = parts.low;
       }
@@ -105,7 +107,7 @@ template <class Op> __device__ __forceinline__ A16<Op> operand_a(const float (&x
 }
 } // namespace detail
 
-/// Loads rows row ... row + 15, terms term ... term + 15 of a tile [row][term].
+/// Loads the rows row ... row + 15 and the terms term ... term + 15 of a tile whose rows are rows of the operand.
 template <class Op, int pitch> __device__ __forceinline__ A16<Op> load_a(const Element<Op> *tile, int row, int term) {
   const int lane = detail::lane();
   if constexpr (is_narrow<Op>) {
@@ -125,7 +127,7 @@ template <class Op, int pitch> __device__ __forceinline__ A16<Op> load_a(const E
     return detail::operand_a<Op>(x);
   }
 }
-/// Like load_a(), for a tile [term][row].
+/// Like load_a(), for a tile whose rows are terms.
 template <class Op, int pitch>
 __device__ __forceinline__ A16<Op> load_a_across(const Element<Op> *tile, int row, int term) {
   const int lane = detail::lane();
@@ -145,7 +147,7 @@ __device__ __forceinline__ A16<Op> load_a_across(const Element<Op> *tile, int ro
     return detail::operand_a<Op>(x);
   }
 }
-/// Loads terms term ... term + 15, columns column ... column + 15 of a tile [term][column].
+/// Loads the terms term ... term + 15 and the columns column ... column + 15 of a tile whose rows are terms.
 template <class Op, int pitch>
 __device__ __forceinline__ B16<Op> load_b(const Element<Op> *tile, int term, int column) {
   const int lane = detail::lane();
@@ -165,7 +167,7 @@ __device__ __forceinline__ B16<Op> load_b(const Element<Op> *tile, int term, int
   }
   return b;
 }
-/// Like load_b(), for a tile [column][term].
+/// Like load_b(), for a tile whose rows are columns of the operand.
 template <class Op, int pitch>
 __device__ __forceinline__ B16<Op> load_b_across(const Element<Op> *tile, int term, int column) {
   const int lane = detail::lane();
@@ -187,7 +189,7 @@ __device__ __forceinline__ B16<Op> load_b_across(const Element<Op> *tile, int te
   return b;
 }
 
-/// Converts results of 16 rows and 16 columns to an operand; the columns become terms.
+/// Converts 16 x 16 results of a product to the first operand of another one; their columns become terms.
 template <class Op> __device__ __forceinline__ A16<Op> as_a(const Sum &first, const Sum &second) {
   if constexpr (is_narrow<Op>) {
     using E = Element<Op>;
@@ -206,7 +208,8 @@ __device__ __forceinline__ void as_operands(const Sum (&results)[N], A16<Op> (&o
 #pragma unroll
   for (int c = 0; c < N / 2; ++c) operands[c] = as_a<Op>(results[2 * c], results[2 * c + 1]);
 }
-/// as_a() transposed: rows of results become the product's columns, their columns become terms.
+/// Converts 16 x 16 results of a product to the second operand of another one; their rows become columns, and their
+/// columns become terms.
 template <class Op> __device__ __forceinline__ B16<Op> as_b_across(const Sum &first, const Sum &second) {
   B16<Op> b;
 #pragma unroll
@@ -221,7 +224,7 @@ template <class Op> __device__ __forceinline__ B16<Op> as_b_across(const Sum &fi
   return b;
 }
 
-/// sum += a b for 16 rows; separate results for columns 0 ... 7 and 8 ... 15.
+/// Adds a b: the columns 0 ... 7 of the product to `first`, the columns 8 ... 15 to `second`.
 template <class Op>
 __device__ __forceinline__ void multiply_add(const A16<Op> &a, const B16<Op> &b, Sum &first, Sum &second) {
   Sum *const sums[2] = {&first, &second};
@@ -258,8 +261,8 @@ __device__ __forceinline__ void multiply_add(const A16<Op> &a, const B16<Op> &b,
   }
 }
 
-/// sums[i] += A_i B for every i < tiles, over 16 `steps` terms. A_i has 16 rows; load(i, s) returns its terms 16 s ...
-/// 16 s + 15. B is `tile`, [term][column] or, if `across`, [column][term].
+/// sums[i] += A_i B for every i < tiles. The sum has 16 terms for each of `steps` steps. A_i has 16 rows; load(i, s)
+/// returns its terms 16 s ... 16 s + 15. B is `tile`. The rows of the tile are terms or, if `across`, columns of B.
 template <class Op, int pitch, int steps, bool across, int tiles, int blocks, class Load>
 __device__ __forceinline__ void multiply_add(const Load &load, const Element<Op> *tile, Sum (&sums)[tiles][blocks]) {
 #pragma unroll
@@ -280,7 +283,7 @@ __device__ __forceinline__ void multiply_add(const Load &load, const Element<Op>
   }
 }
 
-/// The sum over the warp's lanes.
+/// The sum of x over the lanes of the warp.
 __device__ __forceinline__ float warp_sum(float x) {
 #pragma unroll
   for (int side = 16; side > 0; side /= 2) x += __shfl_xor_sync(0xffffffffu, x, side);
@@ -306,21 +309,23 @@ template <class T, int pitch> __device__ __forceinline__ void store(const Sum &s
   }
 }
 
-/// Copies 16 bytes to shared memory, or zeros if not `valid`. The copy is asynchronous: commit, then wait.
+/// Copies 16 bytes to shared memory; writes zeros if not `valid`. The copy is asynchronous: it needs commit_copies()
+/// and wait_for_copies().
 __device__ __forceinline__ void copy_16(void *to, const void *from, bool valid) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(std::uint32_t(__cvta_generic_to_shared(to))),
                "l"(from), "r"(valid ? 16 : 0)
                : "memory");
 }
 __device__ __forceinline__ void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-/// Waits until at most `left` committed groups of copies are outstanding.
+/// Waits until at most `left` of the committed groups of copies have not ended.
 template <int left = 0> __device__ __forceinline__ void wait_for_copies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(left) : "memory");
 }
 
-/// Copies a tile of rows x columns to shared memory, with zeros past `valid_rows` and `valid_columns`; rows lie `ld`
-/// apart in global memory, and start and end on 16 bytes. Copies are asynchronous: commit, then wait. Elements of
-/// another type are converted at once.
+/// Copies a tile of rows x columns to shared memory, with zeros beyond valid_rows and valid_columns. In global memory,
+/// rows start `ld` apart, and start and end at multiples of 16 bytes. Copies are asynchronous: they need
+/// commit_copies() and wait_for_copies(). Only if Stored is not the type of the tile, the elements are converted and
+/// stored at once.
 template <class Op, int rows, int columns, int pitch, int threads, class Stored>
 __device__ __forceinline__ void load_tile(const Stored *from, std::ptrdiff_t ld, int valid_rows, int valid_columns,
                                           Element<Op> *to, int thread) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks of results are kept in vector registers: R rows of N vectors, with one instance of the code per R and N. A
-// last vector that is not full, and an operand B whose rows are not contiguous, are packed first.
+// A block of results is kept in vector registers: R rows of N vectors, with one instance of the code for each R and N.
+// Columns of B are packed first if they do not fill the last vector, or if the rows of B are not contiguous.
 #include "harness/device/tile/host.hpp"
 #include "harness/device/exp_host.hpp"
 #include "harness/device/vectors.hpp"
@@ -12,11 +12,12 @@ namespace recollect::tile::host {
 namespace {
 
 constexpr int most_vectors = registers == 32 ? 4 : 2;
-/// Rows per block, such that the block's sums, one row of B and one element of A stay in registers.
+/// The most rows of a block for which its sums, one row of B and one element of A stay in registers.
 constexpr int most_rows(int vectors) { return std::min((registers - 2 - vectors) / vectors, 14); }
-constexpr int depth = 128; // rows of B packed at a time: with most_vectors they fit into the first-level cache
+constexpr int depth = 128; // rows of B that are packed at a time; most_vectors vectors of each fit into the L1 cache
 
-/// C[R,width] = beta C + alpha A[R,k] B[k,N vectors], B's rows `ldb` apart; width <= N vectors.
+/// C[R,width] = beta C + alpha A[R,k] B[k,width]. The rows of B have N full vectors (width or more numbers), and start
+/// `ldb` apart.
 template <class Real, int R, int N>
 void block(int k, Real alpha, const Matrix<Real> &A, const Real *b, std::ptrdiff_t ldb, Real beta, Real *C,
            std::ptrdiff_t ldc, int width) {
@@ -47,7 +48,7 @@ void block(int k, Real alpha, const Matrix<Real> &A, const Real *b, std::ptrdiff
   }
 }
 
-/// X[R,width] = (I + L)^{-1} X in registers.
+/// X[R,width] = (I + L)^{-1} X, computed in registers.
 template <class Real, int R, int N>
 void substitute(const Real *L, std::ptrdiff_t ldl, Real *X, std::ptrdiff_t ldx, int width) {
   constexpr int W = lanes<Real>;
@@ -95,7 +96,7 @@ template <class Real> Substitute<Real> substitute_of(int rows, int vectors) {
   return pick_substitute<Real, solved_vectors>(rows, all);
 }
 
-/// out[k,padded] = B[k,width], zeros beyond its width.
+/// Copies B[k,width] to out[k,padded], with zeros in the columns from `width` on.
 template <class Real> void pack(int k, int width, int padded, const Matrix<Real> &B, Real *out) {
   constexpr int W = lanes<Real>;
   if (B.column == 1) {
@@ -121,7 +122,7 @@ template <class Real> void pack(int k, int width, int padded, const Matrix<Real>
   }
 }
 
-/// Whether all numbers of B's rows [begin, end) are finite; its rows are padded to whole vectors.
+/// Whether all numbers in the rows [begin, end) of b are finite. Its rows consist of N full vectors.
 template <class Real, int N> bool finite(const Matrix<Real> &b, int begin, int end) {
   Vector<Real> zero = {}; // sum of x - x: 0, or NaN once some x is infinite or NaN
   for (int p = begin; p < end; ++p) UNROLL for (int j = 0; j < N; ++j) {
@@ -179,7 +180,7 @@ void gemm(int m, int n, Real alpha, const Product<Real> &product, Real beta, Rea
         const auto end = [&](int row) { return std::clamp(given.end(row, k) - p, 0, deep); };
         if (end(i) == end(i + R - 1) || finite(b, N, end(i), end(i + R - 1)))
           multiply(i, R, end(i + R - 1));
-        else // row by row, because 0 times infinity would be added to rows that end earlier
+        else // row by row: in a block, rows that end earlier would get 0 times infinity added
           for (int row = i; row < i + R; ++row) multiply(row, 1, end(row));
       });
     });
@@ -231,7 +232,7 @@ template <class Real> Real exponentiate(int n, Real peak, Real *p) {
   }
   if (j < n) {
     alignas(bytes) Real edge[W];
-    std::fill(edge, edge + W, -std::numeric_limits<Real>::infinity()); // whose exponential is 0
+    std::fill(edge, edge + W, -std::numeric_limits<Real>::infinity()); // exp(-infinity) adds 0 to the sum
     std::memcpy(edge, p + j, (n - j) * sizeof(Real));
     const Vector<Real> weight = exp(load(edge));
     std::memcpy(p + j, &weight, (n - j) * sizeof(Real));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tile.hpp's operations on a CPU, for one thread. Compiled once, for float and double.
+// The operations of tile.hpp on a CPU, for one thread. They are compiled once, for float and double.
 #pragma once
 #include "harness/device/matrix.hpp"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The matrix instructions of a warp: mma.sync of PTX, part of CUDA since compute capability 8.0, float64 with 16 rows since
-// 9.0. A unit multiplies 16 rows of A by N blocks of 8 columns of B, over 8 terms of the sum at a time. float32
-// operands are passed as TF32, which keeps 10 bits after the leading one; the instruction ignores the further bits.
-// `exact` splits each operand into two such parts, x = high + low to 2^-22 of x, with high rounded and low truncated,
-// and sums three products: high high, high low and low high. The instruction truncates when it adds, so each step of 8
-// products starts from zero and is added to the running sum in float32, rounded to nearest (after Ootomo and Yokota
-// 2022, arXiv:2203.03341).
+// The matrix instructions of a warp: mma.sync of PTX, for compute capability 8.0 and later; float64 with 16 rows needs
+// 9.0. The structs Exact, Tf32, Bf16 and Float64 multiply 16 rows of A by N blocks of 8 columns of B, over 8 terms of
+// the sum at a time (Bf16: 16 terms). float32 operands are passed as TF32, which has 10 bits after the leading bit; the
+// instruction ignores the further bits. Exact splits each operand into two such parts: x = high + low up to an error of
+// 2^-22 of x, with high rounded and low truncated. It sums three products: high high, high low and low high. The
+// instruction truncates when it adds. So the sum of each 8 terms starts from zero, and is added to the running sum in
+// float32, rounded to nearest (after Ootomo and Yokota 2022, arXiv:2203.03341).
 #pragma once
 #ifdef __CUDACC__
 #include "harness/core/types.hpp"
@@ -14,7 +14,7 @@
 
 namespace recollect::tile::cuda {
 
-constexpr int height = 16; // rows per block
+constexpr int height = 16; // number of rows per block
 
 /// The sum over the four adjacent lanes that share a row of results.
 template <class Real> __device__ __forceinline__ Real across_four(Real x) {
@@ -38,8 +38,8 @@ template <class Real, int N> __device__ __forceinline__ void take(const Real *fr
 
 #if __CUDA_ARCH__ >= 800 || !defined(__CUDA_ARCH__)
 
-/// One thread's share of a 16 x 8 block of results: (row, col), (row, col + 1), (row + 8, col), (row + 8, col + 1) with
-/// row = lane / 4, col = lane % 4 * 2.
+/// The elements of a 16 x 8 block of results that one thread holds: (row, col), (row, col + 1), (row + 8, col),
+/// (row + 8, col + 1) with row = lane / 4, col = lane % 4 * 2.
 template <class Real> struct Results {
   Real x[4] = {};
 };
@@ -52,7 +52,7 @@ __device__ inline std::uint32_t to_tf32(float x) {
 struct Parts {
   std::uint32_t high, low;
 };
-/// the high part may be NaN, the low part never
+/// Splits x into two TF32 numbers. If x is NaN or infinite, the low part is NaN; the high part may be a number.
 __device__ inline Parts split(float x) {
   const std::uint32_t high = (__float_as_uint(x) + 0x1000u) & ~0x1fffu;
   return {high, __float_as_uint(x - __uint_as_float(high))};
@@ -88,8 +88,9 @@ __device__ inline void mma_f64(Results<double> &c, double a0, double a1, double 
 #endif
 }
 
-/// One thread's elements of A and B for a product over 8 terms: two terms for rows lane / 4 and lane / 4 + 8 of A, and
-/// for column lane / 4 of each block of 8 columns of B. Terms may be assigned to lanes in any way, if A and B agree.
+/// One thread's elements of A and B for a product over 8 terms: two terms of the rows lane / 4 and lane / 4 + 8 of A,
+/// and of column lane / 4 of each block of 8 columns of B. The terms may be assigned to lanes in any way that is the
+/// same for A and B.
 template <class Real, int N> struct Group { Real a[2][2], b[N][2]; };
 
 struct Exact {
@@ -164,7 +165,7 @@ struct Float64 {
   }
 };
 
-#else // never runs; older GPUs only need the names to compile
+#else // code for older GPUs never uses these types, but needs their names to compile
 struct Exact;
 struct Float64;
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads the operands of a product: which elements each lane of a warp needs.
+// Loads the operands of a product: each lane of a warp loads the elements of A and B that it needs.
 #pragma once
 #ifdef __CUDACC__
 #include "harness/device/matrix.hpp"
@@ -20,8 +20,8 @@ __device__ inline double load_shared(std::uint32_t at, double) {
   asm volatile("ld.shared.f64 %0, [%1];" : "=d"(x) : "r"(at));
   return x;
 }
-/// Loads four 8 x 4 blocks. Lanes 0 ... 7, 8 ... 15, 16 ... 23 and 24 ... 31 pass the addresses of their rows. Each
-/// lane gets element (lane / 4, lane % 4) of every block.
+/// Loads four 8 x 4 blocks of floats. Lanes 8 b ... 8 b + 7 pass the addresses of the rows of block b. Each lane gets
+/// element (lane / 4, lane % 4) of every block.
 __device__ inline void load_blocks(std::uint32_t at, float &x0, float &x1, float &x2, float &x3) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
                : "=f"(x0), "=f"(x1), "=f"(x2), "=f"(x3)
@@ -30,8 +30,8 @@ __device__ inline void load_blocks(std::uint32_t at, float &x0, float &x1, float
 __device__ inline void load_blocks(std::uint32_t at, float &x0, float &x1) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0,%1}, [%2];" : "=f"(x0), "=f"(x1) : "r"(at));
 }
-/// Loads four 8 x 8 blocks of bf16 in the same way. Each lane gets the pair at (lane / 4, lane % 4 * 2) of every block;
-/// load_pairs_across(): of every transposed block.
+/// Loads four 8 x 8 blocks of bf16 in the same way. Each lane gets the pair at (lane / 4, lane % 4 * 2) of every block.
+/// load_pairs_across() transposes the blocks first.
 __device__ inline void load_pairs(std::uint32_t at, std::uint32_t (&x)[4]) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
                : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])
@@ -43,9 +43,9 @@ __device__ inline void load_pairs_across(std::uint32_t at, std::uint32_t (&x)[4]
                : "r"(at));
 }
 
-/// Loads B for eight terms of the sum. A lane gets terms lane % 4 * 2 and lane % 4 * 2 + 1 of N / 2 pairs of adjacent
-/// columns. `at` is the address of the first term in column lane / 4 * 2. In every group of 16 columns, block 2 c gets
-/// the even columns and block 2 c + 1 the odd columns.
+/// Loads B for eight terms of the sum. A lane gets the terms lane % 4 * 2 and lane % 4 * 2 + 1 in N / 2 pairs of
+/// adjacent columns. `at` is the address of the first of these terms in column lane / 4 * 2. Of the c-th group of 16
+/// columns, block 2 c gets the even columns and block 2 c + 1 the odd columns.
 template <class Real, int N> __device__ __forceinline__ void load_rows(const Real *at, int pitch, Group<Real, N> &g) {
   struct alignas(2 * sizeof(Real)) Both {
     Real first, second;
@@ -58,11 +58,13 @@ template <class Real, int N> __device__ __forceinline__ void load_rows(const Rea
       g.b[c][e] = both.first, g.b[c + 1][e] = both.second;
     }
 }
-/// The column of a lane's first result in a row of block c. The second result is two columns further.
+/// The column of a lane's first result in each row of block c, if B was loaded by load_rows(). The second result is two
+/// columns further.
 __device__ inline int column_of(int c, int lane) { return c / 2 * 16 + lane % 4 * 4 + c % 2; }
 
-/// Loads a block that lies wholly inside the product. Its operands are in shared memory, and contiguous along the sum
-/// (a_inner, b_inner) or along their other index. A lane has terms lane % 4 and lane % 4 + 4 of each eight.
+/// Loads the operands of a block that lies wholly inside the product. The operands are in shared memory. A (B) is
+/// contiguous along the sum if a_inner (b_inner), otherwise along its other index. A lane has the terms lane % 4 and
+/// lane % 4 + 4 of each eight terms.
 template <class Real, int N, bool a_inner, bool b_inner> struct Whole {
   static constexpr int size = sizeof(Real);
   static constexpr bool blocks = size == 4; // ldmatrix loads rows of four floats
@@ -120,8 +122,8 @@ template <class Real, int N, bool a_inner, bool b_inner> struct Whole {
   }
 };
 
-/// Loads any block. Past the product's edges, the last row or column is read again, and the results are not stored.
-/// Past the end of the sum, A counts as 0.
+/// Loads the operands of any block. Beyond the edges of the product, the last row or column is read again; the results
+/// there are not stored. Beyond the end of the sum, A is taken as 0.
 template <class Real, int N> struct Cut {
   const Real *a[2], *b[N];
   int a_step, b_step, place;
@@ -152,8 +154,8 @@ template <class Real, int N> struct Cut {
   __device__ void advance() {}
 };
 
-/// Whether both operands are in shared memory and contiguous along one index, with rows of the inner one aligned to 16
-/// bytes.
+/// Whether `Whole` supports the operands: both are in shared memory and contiguous along one index; a float operand
+/// that is contiguous along the sum has rows (columns of B) that are aligned to 16 bytes.
 template <class Real> __device__ bool regular(const Product<Real> &x) {
   const auto aligned = [](const Matrix<Real> &matrix, std::ptrdiff_t step) {
     return sizeof(Real) == 8 || (reinterpret_cast<std::uintptr_t>(matrix.data) % 16 == 0 && step % 4 == 0);

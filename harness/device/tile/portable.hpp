@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// tile.hpp's operations as plain loops over a team's threads, for GPUs without a specialisation.
+// The operations of tile.hpp as plain loops over a team's threads, for GPUs that have no implementation of their own.
 #pragma once
 #include "harness/device/matrix.hpp"
 #include "harness/device/team.hpp"
 
 namespace recollect::tile::portable {
 
-/// sum[r][c] += A(i0 + r, p) B(p, j0 + c), summed over p.
+/// sum[r][c] += sum over p of A(i0 + r, p) B(p, j0 + c).
 template <int R, int W, class Real>
 KOKKOS_FUNCTION void accumulate(const Product<Real> &x, int i0, int height, int j0, int width, Real (&sum)[R][W]) {
   const int k = x.given.end(i0 + height - 1, x.k);
@@ -18,7 +18,7 @@ KOKKOS_FUNCTION void accumulate(const Product<Real> &x, int i0, int height, int 
     }
 }
 
-/// Every thread computes blocks of 4 x 4 results in registers.
+/// A thread computes blocks of 4 x 4 results in registers.
 template <class Real>
 KOKKOS_FUNCTION void gemm(const Team &team, int m, int n, Real alpha, const Product<Real> &first,
                           const Product<Real> &second, Real beta, Real *C, std::ptrdiff_t ldc) {
@@ -51,7 +51,7 @@ RECOLLECT_IN_LINE void substitute(const Team &team, int n, int columns, const Re
         for (int p = 0; p < i; ++p) X[i * ldx + c] -= L[i * ldl + p] * X[p * ldx + c];
       return;
     }
-    Real x[solve_block]; // all loads come before the first store
+    Real x[solve_block]; // so that all loads come before the first store
     RECOLLECT_UNROLL
     for (int i = 0; i < solve_block; ++i) x[i] = X[i * ldx + c];
     RECOLLECT_UNROLL
@@ -64,13 +64,14 @@ RECOLLECT_IN_LINE void substitute(const Team &team, int n, int columns, const Re
   });
 }
 
-constexpr int prefix_rows = 8; // segments of steps, one per row of 32 threads in a team of 256
+constexpr int prefix_rows = 8; // number of segments of steps: one for each 32 threads of a team of 256
 
 KOKKOS_FUNCTION inline size_t prefix_work(int F) { return prefix_rows * (size_t(F) * (F + 1) + 3 * F); }
 
-/// x = M^{-1} x for a packed lower triangle M, by the threads that share a row; `line` and `inverse` [F] are scratch.
-/// Replaces M by G = L D of M = L D L^T, column by column: each thread computes elements of its rows, G_ij = M_ij -
-/// sum_c G_ic L_jc. Triangular numbers take every value modulo a power of two, so 32 rows lie in 32 banks.
+/// x = M^{-1} x for a symmetric M, given as a packed lower triangle, by the threads that share a row (each_row);
+/// `line` [F] and `inverse` [F] are scratch. With M = L D L^T, replaces M by G = L D, column by column. Each thread
+/// computes the elements G_ij = M_ij - sum_c G_ic L_jc of its rows i. Row i starts at i (i + 1) / 2. These numbers take
+/// every value modulo a power of two, so 32 adjacent rows start in 32 banks.
 template <class Real>
 KOKKOS_FUNCTION void solve_packed(int F, Real *M, Real *x, Real *line, Real *inverse, int lane, int lanes) {
   const auto row = [=](int i) { return M + i * (i + 1) / 2; };

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products and solves of small dense blocks within one team, shared by the chunked forms. Matrices are row-major with
-// leading dimensions. Unless noted, there are no barriers: the caller places team.barrier() between steps.
+// Products and solves of small dense matrices, computed by one team. The chunked forms share them. Matrices are
+// row-major; ld... is the distance of their rows. Unless noted, functions contain no barriers: the caller places
+// team.barrier() between them.
 //
-// One signature, three implementations: register blocks of vectors on the host (tile/host.cpp), matrix instructions of
-// a warp on CUDA (tile/cuda.hpp), plain loops elsewhere.
+// Each function has three implementations: blocks of vector registers on the host (tile/host.cpp), matrix instructions
+// of a warp on CUDA (tile/cuda.hpp), plain loops elsewhere (tile/portable.hpp).
 #pragma once
 #include "harness/device/device.hpp"
 #include "harness/device/prefix_solve.hpp"
@@ -14,17 +15,17 @@
 
 namespace recollect::tile {
 
-/// Register blocks are for built-in types; other types (counted.hpp) use the plain loops.
+/// Whether tile/host.cpp is used. It supports the built-in types only; other types (counted.hpp) use the plain loops.
 template <class Real> constexpr bool in_registers = on_host &&std::is_floating_point_v<Real>;
 
-/// Distance between rows of a scratch array of this width. On a GPU an odd multiple of a quarter of its banks of shared
-/// memory, so that the elements which a warp loads for a product (tile/cuda.hpp) lie in different banks.
+/// Distance between rows of a scratch array of this width. On a GPU it is an odd multiple of a quarter of the banks of
+/// shared memory. Then the elements that a warp loads for a product (tile/cuda.hpp) lie in different banks.
 template <class Real> KOKKOS_FUNCTION constexpr std::ptrdiff_t pitch(int width) {
   constexpr int quarter = 32 / sizeof(Real);
   return on_host ? width : ((width + quarter - 1) / quarter | 1) * quarter;
 }
 
-/// to[rows,width] = from; the arrays must not overlap. No barrier.
+/// to[count,width] = from[count,width]; the arrays must not overlap. No barrier.
 template <class Real>
 RECOLLECT_IN_LINE void copy(const Team &team, int count, int width, const Real *from, std::ptrdiff_t ld, Real *to,
                             std::ptrdiff_t ldt) {
@@ -35,11 +36,12 @@ RECOLLECT_IN_LINE void copy(const Team &team, int count, int width, const Real *
 #endif
 }
 
-/// A buffer for stage(), of rows x width numbers. Null on a CPU, which reads inputs in place.
+/// A buffer of rows x width numbers for stage(). Null on a CPU, where stage() does not copy.
 template <class Real> KOKKOS_FUNCTION Real *buffer(Stack<Real> &stack, int rows, int width) {
   return on_host ? nullptr : stack.take(rows * pitch<Real>(width));
 }
-/// `from` as an operand: copied to the buffer `to` on a GPU, in place on a CPU. The caller places the barrier.
+/// `from` as an operand. On a GPU it is copied to the buffer `to`; the caller places the barrier. On a CPU it is used
+/// where it is.
 template <class Real>
 RECOLLECT_IN_LINE Matrix<Real> stage(const Team &team, int count, int width, const Real *from, std::ptrdiff_t ld,
                                      Real *to) {
@@ -49,8 +51,8 @@ RECOLLECT_IN_LINE Matrix<Real> stage(const Team &team, int count, int width, con
   return rows<Real>(to, ldr);
 }
 
-/// C[m,n] = beta C + alpha (A[m,k] B[k,n] + A2[m,k2] B2[k2,n]). With beta = 0, C is overwritten, so it may be
-/// uninitialised. The team is a Team or a Precise one.
+/// C[m,n] = beta C + alpha (A[m,k] B[k,n] + A2[m,k2] B2[k2,n]), with A B in `first` and A2 B2 in `second`. If beta = 0,
+/// C is not read and may be uninitialised. AnyTeam is Team, Precise or cuda::ByCall.
 template <class Real, class AnyTeam>
 RECOLLECT_IN_LINE void gemm(const AnyTeam &team, int m, int n, Real alpha, const Product<Real> &first,
                             const Product<Real> &second, Real beta, Real *C, std::ptrdiff_t ldc) {
@@ -106,7 +108,7 @@ KOKKOS_FUNCTION void transpose(const Team &team, int m, int n, const Real *A, st
     each_cell(team, m, n, [=](int i, int j) { B[j * ldb + i] = A[i * lda + j]; });
 }
 
-/// Reals of scratch that solve_prefixes needs.
+/// Number of reals of scratch that solve_prefixes() needs.
 template <class Real> KOKKOS_FUNCTION size_t prefix_work(int F) {
   if constexpr (in_registers<Real>)
     return host::prefix_work<Real>(F);
@@ -114,8 +116,9 @@ template <class Real> KOKKOS_FUNCTION size_t prefix_work(int F) {
     return portable::prefix_work(F);
 }
 
-/// x_t = (H_t + ridge I)^{-1} q_t for each of n steps, with H_t = alpha_t H_{t-1} + k_t k_t^T; without alpha, alpha is
-/// 1. The arrays k, q and x are [n,F] with rows ldk, ldq, ldx apart. Overwrites H [F,F]. No barrier at either end.
+/// x_t = (H_t + ridge I)^{-1} q_t for each of n steps, with H_t = alpha_t H_{t-1} + k_t k_t^T; if alpha is null, every
+/// alpha_t is 1. k, q and x are [n,F], and ldk, ldq, ldx are the distances of their rows. Overwrites H [F,F]. No
+/// barrier at either end.
 template <class Real>
 KOKKOS_FUNCTION void solve_prefixes(const Team &team, int n, int F, Real ridge, const Real *alpha, const Real *k,
                                     std::ptrdiff_t ldk, const Real *q, std::ptrdiff_t ldq, Real *H, Real *x,

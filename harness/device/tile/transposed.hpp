@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tile.hpp's operations with transposes and lower triangles, which backward passes need.
+// The operations of tile.hpp with transposed and lower triangular matrices, which backward passes need.
 #pragma once
 #include "harness/device/tile/tile.hpp"
 
@@ -14,7 +14,7 @@ RECOLLECT_IN_LINE void gemm_to_lower(const AnyTeam &team, int n, int width, Real
   gemm(team, n, n, alpha, product, {}, Real(0), C, ldc);
 }
 
-/// C[n,width] = beta C + alpha A B for a lower triangular A[n,n], of which only the elements that count by `given` are
+/// C[n,width] = beta C + alpha A B for a lower triangular A[n,n]. Elements of A that do not count by `given` are not
 /// read.
 template <class Real, class AnyTeam>
 RECOLLECT_IN_LINE void gemm_lower(const AnyTeam &team, int n, int width, Real alpha, const Real *A, std::ptrdiff_t lda,
@@ -25,8 +25,8 @@ RECOLLECT_IN_LINE void gemm_lower(const AnyTeam &team, int n, int width, Real al
   gemm(team, n, width, alpha, product, {}, beta, C, ldc);
 }
 
-/// C[n,width] = beta C + alpha A^T B for a lower triangular A[n,n] with zeros above its diagonal. A CPU goes from the
-/// last row to the first, so that those zeros come at the end and are skipped.
+/// C[n,width] = beta C + alpha A^T B for a lower triangular A[n,n] with zeros above its diagonal. On a CPU the order of
+/// the rows of A, B and C is reversed, so that the zeros come last in the sums and are skipped.
 template <class Real, class AnyTeam>
 RECOLLECT_IN_LINE void gemm_lower_transposed(const AnyTeam &team, int n, int width, Real alpha, const Real *A,
                                              std::ptrdiff_t lda, Matrix<Real> B, Real beta, Real *C,
@@ -40,8 +40,8 @@ RECOLLECT_IN_LINE void gemm_lower_transposed(const AnyTeam &team, int n, int wid
   }
 }
 
-/// out(n-1-i, n-1-j) = L(j, i). `out` is lower triangular. Forward substitution with `out` equals backward substitution
-/// with L^T.
+/// out(n-1-i, n-1-j) = L(j, i). If L is lower triangular, so is `out`. Forward substitution with `out` is then backward
+/// substitution with L^T.
 template <class Real>
 KOKKOS_FUNCTION void flip(const Team &team, int n, const Real *L, std::ptrdiff_t ldl, Real *out, std::ptrdiff_t ldo) {
   each_cell(team, n, n, [=](int i, int j) { out[i * ldo + j] = L[(n - 1 - j) * ldl + n - 1 - i]; });

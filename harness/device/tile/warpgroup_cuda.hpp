@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hopper's matrix instructions of a warpgroup (four warps): wgmma of PTX, for GPUs of compute capability 9.0 and code
-// compiled for sm_90a. Also the copies of whole tiles that supply their operands, by the tensor memory accelerator
-// (TMA).
+// compiled for sm_90a. The tensor memory accelerator (TMA) copies whole tiles to shared memory as their operands.
 //
-// Operands lie in shared memory as panels of 64 columns of 16-bit numbers: rows of 128 bytes, whose 16-byte vectors are
-// permuted as "128-byte swizzle" says (PTX ISA, "Asynchronous Warpgroup Level Matrix Shared Memory Layout"). Panels
-// start at multiples of 1024 bytes; TMA writes them so, with zeros outside the array. Results of 64 rows are
-// distributed among threads as by mma (fragments_cuda.hpp): warp w of the four has rows 16 w ... 16 w + 15.
+// Operands lie in shared memory as panels of 64 columns of 16-bit numbers. The rows of a panel have 128 bytes, whose
+// 16-byte vectors are permuted by the "128-byte swizzle" (PTX ISA, "Asynchronous Warpgroup Level Matrix Shared Memory
+// Layout"). Panels start at multiples of 1024 bytes. TMA writes this layout, with zeros outside the array. Results of
+// 64 rows are distributed among threads as by mma (fragments_cuda.hpp): warp w of the four has the rows 16 w ... 16 w +
+// 15.
 #pragma once
 #ifdef RECOLLECT_WARPGROUPS
 #include "harness/core/error.hpp"
@@ -15,10 +15,11 @@
 
 namespace recollect::warpgroup {
 
-constexpr int panel = 64;         // columns
+constexpr int panel = 64;         // number of columns
 constexpr int panel_align = 1024; // bytes
 
-/// The driver's function that fills tensor maps, found at run time: programs need no library of the driver to link.
+/// The driver's function that fills tensor maps. It is looked up at run time, so that programs need not be linked with
+/// a library of the driver.
 inline decltype(&cuTensorMapEncodeTiled) tensor_map_encoder() {
   void *found = nullptr;
   cudaDriverEntryPointQueryResult result;
@@ -31,8 +32,8 @@ inline decltype(&cuTensorMapEncodeTiled) tensor_map_encoder() {
   return reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(found);
 }
 
-/// Describes an array [heads, count, width] of 16-bit numbers to TMA, for copies of `rows` x 64 numbers. Rows are
-/// aligned to 16 bytes.
+/// Describes an array [heads, count, width] of 16-bit numbers to TMA, for copies of `rows` x 64 numbers. The rows of
+/// the array must be aligned to 16 bytes.
 template <class E> CUtensorMap tensor_map(const E *data, int heads, int count, int width, int rows) {
   static const auto encode = tensor_map_encoder();
   CUtensorMap map;
@@ -54,8 +55,8 @@ __device__ __forceinline__ std::uint32_t address(const void *shared) {
   return std::uint32_t(__cvta_generic_to_shared(shared));
 }
 
-/// A barrier in shared memory that waits for arrivals and for the bytes of copies (mbarrier of PTX). Its phases
-/// alternate in parity; the first has parity 0.
+/// A barrier in shared memory that waits for arrivals and for the bytes of copies (mbarrier of PTX). Its phases have
+/// parity 0 and 1 in turn, starting with 0.
 struct Barrier {
   std::uint64_t bits;
 
@@ -68,14 +69,14 @@ struct Barrier {
   __device__ __forceinline__ void arrive() {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(address(this)) : "memory");
   }
-  /// One arrival for all lanes of the warp.
+  /// Arrives once for all lanes of the warp.
   __device__ __forceinline__ void arrive_as_warp() {
     if (threadIdx.x % 32 == 0) arrive();
   }
   __device__ __forceinline__ void arrive_and_expect(int bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address(this)), "r"(bytes) : "memory");
   }
-  /// Waits until the current phase has ended, if the phase has this parity.
+  /// If the current phase has this parity, waits until the phase has ended.
   __device__ __forceinline__ void wait(int parity) {
     asm volatile("{\n"
                  ".reg .pred ended;\n"
@@ -91,7 +92,7 @@ __device__ __forceinline__ void publish_barriers() {
   asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::: "memory");
 }
 
-/// Copies rows x columns of a head to panels in shared memory; `landed` counts the bytes. One thread calls it.
+/// Copies rows x columns of a head to panels in shared memory; `landed` waits for the bytes. Only one thread calls it.
 template <int rows, int columns, class E>
 __device__ __forceinline__ void copy_tile(const CUtensorMap &from, size_t head, int row, E *to, Barrier &landed) {
   landed.arrive_and_expect(rows * columns * int(sizeof(E)));
@@ -104,16 +105,16 @@ __device__ __forceinline__ void copy_tile(const CUtensorMap &from, size_t head, 
         : "memory");
 }
 
-/// The descriptor of an operand: panels of `rows` rows, read from the row at `tile` on. The number of this row must be
-/// a multiple of 8. The terms of the sum are the rows if `across` is set, otherwise the columns.
+/// The descriptor of an operand: panels of `rows` rows, read from the row at `tile` on. The index of this row in its
+/// panel must be a multiple of 8. The terms of the sum are the rows if `across`, otherwise the columns.
 template <int rows, bool across> __device__ __forceinline__ std::uint64_t describe(const void *tile) {
   constexpr std::uint64_t swizzle_128 = std::uint64_t(1) << 62, eight_rows = std::uint64_t(1024 >> 4) << 32,
                           next_panel = std::uint64_t(across ? rows * 128 >> 4 : 1) << 16;
   return swizzle_128 | eight_rows | next_panel | ((address(tile) & 0x3ffff) >> 4);
 }
 
-/// Changes the number of registers per thread of the warpgroup. Registers that one warpgroup gives up are free for
-/// another.
+/// Sets the number of registers per thread of the warpgroup: give_registers() lowers it, take_registers() raises it.
+/// Registers that one warpgroup gives up are free for another.
 template <int registers> __device__ __forceinline__ void give_registers() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(registers));
 }
@@ -121,17 +122,19 @@ template <int registers> __device__ __forceinline__ void take_registers() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(registers));
 }
 
-/// Call before products whose results or operands are registers that have been written since the last products.
+/// Must be called before products that use registers, as results or operands, which were written since the last
+/// products.
 __device__ __forceinline__ void begin_products() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 __device__ __forceinline__ void commit_products() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
-/// Waits until at most `left` committed groups of products are outstanding.
+/// Waits until at most `left` of the committed groups of products have not ended.
 template <int left> __device__ __forceinline__ void wait_for_products() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(left) : "memory");
 }
 
-/// Products of 64 rows, 16 terms and 64, 128 or 256 columns, asynchronous: begin, commit, then wait.
-///   multiply:     sums = a b, or sums += a b; both operands in shared memory, terms of the sum along their rows
-///   multiply_add: sums += a b; a in registers, b in shared memory with terms down its columns
+/// Products of 64 rows, 16 terms and 64, 128 or 256 columns. They are asynchronous: begin_products() comes before them,
+/// commit_products() and wait_for_products() after them.
+///   multiply:     sums = a b, or sums += a b if `add`; both operands are in shared memory, with terms along the rows
+///   multiply_add: sums += a b; a is in registers, b in shared memory, with terms down its columns
 template <class Op> struct Products;
 #define RECOLLECT_4(s, j) "+f"(s[j].x[0]), "+f"(s[j].x[1]), "+f"(s[j].x[2]), "+f"(s[j].x[3])
 #define RECOLLECT_16(s, j) RECOLLECT_4(s, j), RECOLLECT_4(s, j + 1), RECOLLECT_4(s, j + 2), RECOLLECT_4(s, j + 3)
@@ -187,7 +190,7 @@ RECOLLECT_PRODUCTS_OF(F16, "f16")
 #undef RECOLLECT_16
 #undef RECOLLECT_4
 
-/// results = a b^T for 64 rows of a, from tiles in shared memory of `rows` x width and columns x width numbers.
+/// results = a b^T for 64 rows of a. In shared memory, a's tile has rows x width numbers, b's tile columns x width.
 template <class Op, int rows, int width, int columns, class E>
 __device__ __forceinline__ void multiply_rows(const E *a_rows, const E *b_rows,
                                               fragments::Sum (&results)[columns / 8]) {
@@ -200,7 +203,7 @@ __device__ __forceinline__ void multiply_rows(const E *a_rows, const E *b_rows,
   }
   commit_products();
 }
-/// sums += a b, for a tile b in shared memory of 16 `steps` rows.
+/// sums += a b. The tile b in shared memory has 16 rows for each of `steps` steps.
 template <class Op, int steps, int N, class E>
 __device__ __forceinline__ void add_product(const fragments::A16<Op> (&a)[steps], const E *b_rows,
                                             fragments::Sum (&sums)[N]) {
@@ -210,7 +213,8 @@ __device__ __forceinline__ void add_product(const fragments::A16<Op> (&a)[steps]
   for (int s = 0; s < steps; ++s) Products<Op>::multiply_add(a[s], b + s * 16 * panel / 8, sums);
   commit_products();
 }
-/// Marks results of products that have been waited for: no instruction that reads them is moved before this.
+/// Marks results of products after the wait for these products: the compiler moves no instruction that reads the
+/// results to a place before this one.
 template <int N> __device__ __forceinline__ void settle(fragments::Sum (&results)[N]) {
 #pragma unroll
   for (int j = 0; j < N; ++j)
