@@ -26,7 +26,7 @@ bool write_all(int descriptor, std::string_view bytes) {
   return true;
 }
 
-/// Writes the child's answer: a code, then the result or the message of an error.
+/// Writes the child's answer: an exit code, then the result or the message of the error.
 bool answer_with(int descriptor, int code, std::string_view text) {
   const auto first = std::uint64_t(code);
   return write_all(descriptor, std::string_view(reinterpret_cast<const char *>(&first), sizeof first)) &&
@@ -35,7 +35,7 @@ bool answer_with(int descriptor, int code, std::string_view text) {
 
 /// The body of the child process.
 [[noreturn]] void live(int answer, const std::function<void(const Send &)> &work, unsigned seconds) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);                        // ends with its parent
+  prctl(PR_SET_PDEATHSIG, SIGKILL);                        // the child is killed when its parent ends
   if (answer > 3) close_range(3, unsigned(answer) - 1, 0); // closes inherited files, which also releases their locks
   close_range(unsigned(answer) + 1, ~0u, 0);
   limit_resource(RLIMIT_CORE, 0);
@@ -59,7 +59,7 @@ bool answer_with(int descriptor, int code, std::string_view text) {
   _exit(written ? 0 : 1);
 }
 
-/// A pipe, not a file in memory, because ulimit -f limits files in memory as well.
+/// The pipe for the child's answer. A file in memory would be subject to ulimit -f.
 class Pipe {
 public:
   Pipe() {
@@ -76,7 +76,7 @@ public:
   struct Cut {   // thrown if the child closes the pipe before it has written its whole result
     bool failed; // whether read() failed
   };
-  /// Reads some of the bytes that the child wrote; returns 0 at their end.
+  /// Reads some of the bytes that the child wrote, and returns their number; 0 after the last byte.
   size_t read_some(void *bytes, size_t most) {
     close_side(1);
     ssize_t n;

@@ -8,9 +8,9 @@
 
 namespace recollect {
 
-/// Runs `work` in a forked child that can read files and change nothing (confine.hpp), and returns its result. An Error
-/// of the child is thrown again here. If the child crashes, or takes more than `seconds` of processor time (0: no
-/// limit), this is an input error that begins with `what` ("reading x.h5").
+/// Runs `work` in a forked child that can read files and change nothing (confine.hpp), and returns the result of
+/// `work`. An Error that the child throws is thrown again here. If the child crashes, or takes more than `seconds` of
+/// processor time (0: no limit), an input error is thrown that begins with `what` ("reading x.h5").
 std::string in_child(const std::string &what, const std::function<std::string()> &work, unsigned seconds = 0);
 /// Like in_child() above, but for results so large that no process can hold two copies. In the child `work` sends the
 /// result in pieces. In this process `take` receives the bytes, in pieces of any size, while the child runs. If `work`
@@ -20,8 +20,8 @@ using Receive = std::function<void(void *bytes, std::size_t size)>;
 void in_child(const std::string &what, const std::function<void(const Send &)> &work,
               const std::function<void(const Receive &)> &take, unsigned seconds = 0);
 
-/// Like in_child(), for an untrusted file. The child's memory is limited to --memory beyond this process's memory, and
-/// its time to what the slowest disk and decompression need for a file of that size.
+/// Like in_child(), for an untrusted file. The child may use as much memory more than this process as --memory allows,
+/// for a small file less, and as much processor time as the slowest machine needs to read a file of this size.
 std::string reading_in_child(const std::string &path, const std::function<std::string()> &work);
 void reading_in_child(const std::string &path, const std::function<void(const Send &)> &work,
                       const std::function<void(const Receive &)> &take);

@@ -76,7 +76,7 @@ constexpr unsigned allowed[] = {
     __NR_exit_group,
     __NR_restart_syscall};
 
-/// Flags of open() that only permit reading.
+/// Flags of open() that permit nothing but reading.
 constexpr unsigned reading = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_DIRECTORY | O_NOFOLLOW | O_LARGEFILE | O_NOCTTY;
 
 class Filter {
@@ -114,7 +114,7 @@ private:
     return {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, unsigned(offsetof(seccomp_data, args)) + 8 * argument),
             BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 1, 0), refuse, allow};
   }
-  /// Allows a call if the low half of an argument has none of these bits.
+  /// Allows a call if the low 32 bits of this argument have none of `bits` set.
   static Code if_without(unsigned bits, unsigned argument) {
     return {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, unsigned(offsetof(seccomp_data, args)) + 8 * argument),
             BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, bits, 0, 1), refuse, allow};

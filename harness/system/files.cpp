@@ -104,10 +104,10 @@ bool OutputFile::adopt() {
   return has_partial_ = true;
 }
 
-/// Replaces file `name` by `bytes` in one step and forces it to disk. The lock ensures that only this process writes
-/// files next to the target.
+/// Replaces the contents of file `name` by `bytes` in one step and forces them to disk. The lock ensures that only this
+/// process writes files next to the target.
 void OutputFile::replace(const std::string &name, std::string_view bytes) const {
-  unlink(temporary_.c_str()); // a process left the file when it died before renaming it
+  unlink(temporary_.c_str()); // a process that died before its rename may have left the file
   const int descriptor = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (descriptor < 0) refuse("cannot create " + temporary_ + ": " + system_reason());
   struct stat s;
@@ -143,7 +143,7 @@ void OutputFile::publish(std::string_view bytes) {
 
 void OutputFile::abandon() {
   if (has_partial_)
-    unlink(partial_.c_str()), unlink(temporary_.c_str()); // a process left temporary_ when it died while writing
+    unlink(partial_.c_str()), unlink(temporary_.c_str()); // a process that died while writing may have left temporary_
   has_partial_ = false;
   lock_.reset();
 }
@@ -169,7 +169,7 @@ bool DelayedSignals::waiting() const {
 
 OutputFolder::OutputFolder(const std::string &path, const std::string &manifest, const Names &names)
     : path_(normal_form(path)), manifest_(manifest) {
-  if (!fs::path(path_).has_filename()) path_ = folder_of(path_); // "folder/"
+  if (!fs::path(path_).has_filename()) path_ = folder_of(path_); // removes a '/' at the end
   partial_ = path_ + ".partial";
   std::error_code failure;
   if (fs::exists(path_, failure) && !fs::is_directory(path_, failure)) refuse("it is not a folder");
@@ -196,7 +196,7 @@ OutputFolder::~OutputFolder() {
 
 void OutputFolder::refuse(const std::string &why) const { input_error("cannot write " + path_ + ": " + why); }
 
-/// The manifest last, so that it names all files that are left in whatever order the disk receives the changes.
+/// Removes the manifest last. Then it names all files that are left, in whatever order the disk receives the changes.
 void OutputFolder::remove_partial() const {
   std::error_code failure;
   for (const auto &entry : fs::directory_iterator(partial_, failure))
@@ -220,7 +220,7 @@ void OutputFolder::write(const std::string &file, std::string_view bytes) {
 void OutputFolder::publish() {
   struct stat s;
   if (stat(path_.c_str(), &s) == 0 && chmod(partial_.c_str(), s.st_mode & 07777) != 0) refuse(system_reason());
-  remains_ = rename(partial_.c_str(), path_.c_str()) != 0; // also to an empty folder
+  remains_ = rename(partial_.c_str(), path_.c_str()) != 0; // also succeeds if PATH is an empty folder
   if (remains_ && ((errno != ENOTEMPTY && errno != EEXIST) ||
                    renameat2(AT_FDCWD, partial_.c_str(), AT_FDCWD, path_.c_str(), RENAME_EXCHANGE) != 0))
     refuse("the finished folder cannot take its place: " + system_reason());

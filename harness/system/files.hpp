@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Output files that are absent, unchanged or complete, whatever happens to the process or the machine.
+// Writes output files. Whatever happens to the process or the machine, an output file is absent, unchanged or complete.
 //
 // New contents are written to a temporary file next to the target, forced to disk, and renamed to the target's name.
 // Then the folder is forced to disk. Every failure is an input error (exit 3) that names the file.
@@ -14,9 +14,9 @@
 
 namespace recollect {
 
-/// PATH, reserved for this process. During a run the results so far are in PATH.partial, which is a complete file at
-/// every instant, also for readers. PATH.lock keeps a second process from writing the same output. Symbolic links are
-/// followed. A replaced file keeps its mode.
+/// An output file PATH that is reserved for this process. During a run the results so far are in PATH.partial, which is
+/// a complete file at every instant, also for readers. PATH.lock keeps a second process from writing the same output.
+/// Symbolic links are followed. A replaced file keeps its mode.
 class OutputFile {
 public:
   /// Input error if PATH cannot be written: no folder, no permission, write-protected, not a regular file.
@@ -34,7 +34,7 @@ public:
   void checkpoint(std::string_view bytes);
   /// Replaces PATH by `bytes` and removes PATH.partial.
   void publish(std::string_view bytes);
-  /// Removes PATH.partial if this process created it.
+  /// Removes PATH.partial if this process created or adopted it.
   void abandon();
 
 private:
@@ -46,7 +46,7 @@ private:
   bool has_partial_ = false; // whether PATH.partial belongs to this process
 };
 
-/// SIGINT, SIGTERM and SIGHUP wait while this object exists.
+/// While an object of this type exists, SIGINT, SIGTERM and SIGHUP are not delivered, but wait.
 class DelayedSignals {
 public:
   DelayedSignals();
@@ -59,12 +59,13 @@ private:
   sigset_t before_;
 };
 
-/// A folder PATH of files, reserved for this process. It is made as PATH.partial, and in one step renamed to PATH or
-/// exchanged with it. If that does not happen, nothing is left; what a killed process leaves, the next one removes. One
-/// of the files, the manifest, names the others.
+/// An output folder PATH that is reserved for this process. One of its files, the manifest, names the others. The
+/// folder is made as PATH.partial. publish() renames PATH.partial to PATH or exchanges the two, in one step. Without
+/// publish(), the destructor removes PATH.partial. If a process is killed before, the next process removes
+/// PATH.partial.
 class OutputFolder {
 public:
-  /// Whether a manifest names this file.
+  /// Whether the manifest (its text) names this file.
   using Names = std::function<bool(const std::string &manifest, const std::string &file)>;
   /// Input error if PATH cannot be written, or if PATH or PATH.partial contains something that its manifest does not
   /// name.
@@ -81,13 +82,13 @@ private:
   [[noreturn]] void refuse(const std::string &why) const;
   void remove_partial() const;
   std::string path_, partial_, manifest_;
-  bool remains_ = false; // PATH.partial
+  bool remains_ = false; // whether the destructor must remove PATH.partial
   std::unique_ptr<DelayedSignals> signals_;
   std::unique_ptr<LockFile> lock_;
 };
 
-/// Writes a whole small file. A regular file is written like an OutputFile; a device, or a pipe with a reader,
-/// directly.
+/// Writes a whole small file. A device, or a pipe that has a reader, is written directly. Other files are written like
+/// an OutputFile.
 void write_file(const std::string &path, std::string_view bytes);
 
 /// The contents of a regular file; input error if it is not one or cannot be read.

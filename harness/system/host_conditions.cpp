@@ -24,7 +24,7 @@ std::string model_of(const std::string &root) {
   return "";
 }
 
-/// "on", "off" or "unknown". Two drivers use two files, one of them with the opposite meaning.
+/// "on", "off" or "unknown". Two drivers report turbo in different files; one file says whether turbo is off.
 std::string turbo(const std::string &root) {
   const std::string intel = word_of(root + "/sys/devices/system/cpu/intel_pstate/no_turbo"),
                     others = word_of(root + "/sys/devices/system/cpu/cpufreq/boost");

@@ -14,7 +14,7 @@
 namespace recollect {
 namespace {
 
-/// Whether the descriptor's file still has that name; the previous holder of the lock may have removed it.
+/// Whether the descriptor's file is still the one at `path`; the previous holder of the lock may have removed it.
 bool is_named(int descriptor, const std::string &path) {
   struct stat held, named;
   return fstat(descriptor, &held) == 0 && lstat(path.c_str(), &named) == 0 && held.st_dev == named.st_dev &&
@@ -48,7 +48,7 @@ LockFile::LockFile(const std::string &name, const std::string &refusal, const Lo
         descriptor_ = descriptor;
         return;
       }
-      close(descriptor); // released and removed between open and lock: try again
+      close(descriptor); // its holder released and removed the file between open() and lock(): try again
       continue;
     }
     const int reason = errno;
@@ -61,7 +61,7 @@ LockFile::LockFile(const std::string &name, const std::string &refusal, const Lo
   }
 }
 
-/// link() creates a name atomically on every file system, including NFS, and fails if it exists.
+/// link() creates a name atomically on every file system, including NFS, and fails if the name exists.
 void LockFile::take_lease(const std::string &name, const std::string &refusal) {
   path_ = name + ".lease";
   const std::string own = host_name() + " " + std::to_string(getpid()),

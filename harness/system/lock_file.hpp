@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One writer at a time, on every file system.
+// Ensures that only one process at a time writes an output, on every file system.
 #pragma once
 #include <functional>
 #include <string>

@@ -18,7 +18,8 @@
 namespace recollect::ranks {
 namespace {
 
-/// Environment variables that launchers set: Open MPI, MPICH, and Slurm with PMIx.
+/// The number in the first of these environment variables that is set. Launchers set them: Open MPI, MPICH, and Slurm
+/// with PMIx.
 int told(std::initializer_list<const char *> names, int otherwise) {
   for (const char *name : names)
     if (const char *text = std::getenv(name)) return std::atoi(text);
@@ -72,7 +73,8 @@ template <class Pass> void in_pieces(std::string &bytes, const Pass &pass) {
   for (std::size_t at = 0; at < bytes.size(); at += most) pass(&bytes[at], int(std::min(most, bytes.size() - at)));
 }
 
-/// MPI waits by polling. A wait of minutes would take processor time from the ranks that still work.
+/// Waits until a message from rank `from` is here. MPI itself waits by polling, which during a wait of minutes would
+/// take processor time from the ranks that still work.
 void await(int from) {
   for (int here = 0;;) {
     MPI_Iprobe(from, 0, MPI_COMM_WORLD, &here, MPI_STATUS_IGNORE);

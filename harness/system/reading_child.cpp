@@ -14,7 +14,7 @@
 namespace recollect {
 namespace {
 
-/// Adapts functions of a string to functions of pieces: sending() for the child, taking() for the parent.
+/// Functions that pass one string in pieces: the child sends it with sending(), the parent receives it with taking().
 std::function<void(const Send &)> sending(const std::function<std::string()> &work) {
   return [&work](const Send &send) { Packer(send) << work(); };
 }
@@ -37,8 +37,8 @@ std::string reading_in_child(const std::string &path, const std::function<std::s
 
 void reading_in_child(const std::string &path, const std::function<void(const Send &)> &work,
                       const std::function<void(const Receive &)> &take) {
-  // One deflated byte expands to at most 1032 bytes, which the slowest machine reads in 10 us. 8 of these become a
-  // table cell of 64 bytes, plus the library's own memory.
+  // One deflated byte expands to at most 1032 bytes, which the slowest machine reads in 10 us. Every 8 of these bytes
+  // may become a table cell of 64 bytes. The library needs memory of its own besides (least_bytes).
   constexpr unsigned least_seconds = 10, bytes_per_second = 100'000;
   constexpr std::uint64_t bytes_a_byte = 8256, least_bytes = 256 << 20;
   struct stat s {};
