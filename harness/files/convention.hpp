@@ -34,8 +34,8 @@ enum class Strength {
   sigmoid_double // beta = 2 sigmoid(b)
 };
 
-/// The value of the layer's parameter `scale`; for a layer without this parameter, a factor on q. Kind none: the
-/// parameter's default or, without the parameter, 1.
+/// The value of the layer's parameter `scale`. If the layer has no such parameter, it is a factor on q. Kind `none`
+/// means the default of the parameter, or the factor 1.
 struct Scale {
   enum Kind { none, rsqrt /* 1/sqrt(Dk) */, number } kind = none;
   double value = 1;
@@ -50,13 +50,14 @@ struct Convention {
   Strength strength = Strength::factor;
   Scale scale;
   std::optional<double> l2norm; // the eps with which q and k are divided by sqrt(sum x^2 + eps); none: not divided
-  // Mistakes that kernels make. Users cannot choose them; if a kernel is wrong, `check` tries whether one explains it.
-  bool heads_interleaved = false; // grouped heads: head h reads h % n instead of h / n
-  bool texts_joined = false;      // a packed text starts from the final state of the previous one
+  // Mistakes that kernels make. Users cannot choose them. If a kernel is wrong, `check` tries whether one of them
+  // explains its results.
+  bool heads_interleaved = false; // head h of H uses the shared head h % n, not h / (H / n); n: number of shared heads
+  bool texts_joined = false;      // a packed text starts from the final state of the previous text
   bool skip_ignored = false;      // o lacks the skip term D v
   bool gate_ignored = false;      // o lacks the output gate silu(z)
 
-  bool log_gates() const { return gate != Gate::factor; } // whether gradients are with respect to g
+  bool log_gates() const { return gate != Gate::factor; } // whether gate gradients are with respect to g
 };
 
 /// The values of --convention, --layout, --state, --gate, --beta, --scale and --l2norm.
@@ -77,8 +78,8 @@ std::string text_of(const Scale &scale);
 /// dfinal_state are inputs of a backward pass.
 std::vector<std::string> names_in_files(const std::string &array, const Convention &convention);
 
-/// The arrays that the preset's library holds in float32 even if queries, keys and values have 16 bits. Given by the
-/// layer's names.
+/// The arrays that the preset's library holds in float32 even if queries, keys and values have 16 bits. The names are
+/// the layer's.
 std::vector<std::string> wide_arrays(const Convention &convention);
 
 } // namespace recollect

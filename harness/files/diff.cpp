@@ -44,7 +44,7 @@ std::string seed_of(const Table &plan, size_t row) {
   return std::to_string(plan.get<std::uint64_t>(row, "seed"));
 }
 
-/// Case number -> everything that identifies it; the seed only if `with_seed`.
+/// Case number -> a text with everything that identifies the case, with its seed only if `with_seed`.
 std::map<std::int64_t, std::string> case_names(const Results &r, bool with_seed) {
   std::map<std::int64_t, std::string> names;
   const Table *plan = r.find("plan"), *parameters = r.find("parameters");
@@ -77,7 +77,7 @@ Texts statuses(const Results &r) {
   return found;
 }
 
-/// Case and metric -> its values over seeds; for "seconds" all samples.
+/// Case (without its seed) and metric -> the values of the metric over the seeds.
 Samples metrics(const Results &r) {
   Samples found;
   const auto names = case_names(r, false);
@@ -144,7 +144,7 @@ void compare_samples(const Samples &before, const Samples &after, Difference &d,
     }
 }
 
-/// The changes, changes for the worse first.
+/// The changes; those for the worse come first.
 std::vector<Change> ordered(const Difference &d) {
   std::vector<Change> changes = d.changes;
   std::stable_sort(changes.begin(), changes.end(), [](const Change &a, const Change &b) { return a.worse > b.worse; });

@@ -7,8 +7,8 @@
 
 namespace recollect {
 
-/// Digest of facts, whatever their order. A file's digest is the sum, modulo 2^64, of the digests of its facts and
-/// tables.
+/// The digest of facts does not depend on their order. The digest of a file is the sum, modulo 2^64, of the digests of
+/// its facts and tables.
 std::uint64_t digest(const Facts &facts);
 std::uint64_t digest(const Table &table);
 

@@ -7,7 +7,7 @@ namespace recollect {
 namespace {
 
 constexpr double lower_bound = -5; // lowest log decay of kda-lb, as in fla
-constexpr double largest_raw = 30; // largest |raw gate| that is generated: beyond, a sigmoid is 0 or 1 in float32
+constexpr double largest_raw = 30; // largest |raw gate| that is generated; beyond it a sigmoid is 0 or 1 in float32
 
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 double softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::fabs(x))); }

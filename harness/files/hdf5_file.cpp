@@ -30,7 +30,7 @@ std::string shape_text(const std::vector<std::uint64_t> &dims) {
   return "[" + join(parts, ",") + "]";
 }
 
-/// Whether an object is in this file under a plain name, i.e. no soft or external link leads to it.
+/// Whether an object is in this file itself, and no soft or external link leads to it.
 bool plainly_there(hid_t file, const std::string &name) {
   std::string path;
   for (const std::string &part : split(name, '/')) {
@@ -111,7 +111,8 @@ std::uint64_t read_whole(hid_t object, const char *name) {
 }
 
 /// Memory for the variable-length texts of a table. A writer stores each text once, so a valid table has at most as
-/// many bytes of text as the file. `left` stops a damaged file whose rows all point at one long text.
+/// many bytes of text as the file. At most `left` further bytes are allocated; this stops a damaged file whose rows all
+/// point at one long text.
 struct Texts {
   std::uint64_t left;
   std::vector<std::unique_ptr<char[]>> kept;
@@ -269,10 +270,10 @@ Table Hdf5File::table(const std::string &name) const {
   for (size_t c = 0; c < fields.size(); ++c)
     require(H5Tinsert(row, table.columns[c].name.c_str(), fields[c].offset, fields[c].type), no_memory);
   std::vector<char> buffer(d.count * width);
-  Texts texts{contents_->size + d.count * fields.size(), {}}; // each text with its terminating zero
+  Texts texts{contents_->size + d.count * fields.size(), {}}; // + 1 byte for the terminating zero of each text
   const Handle transfer(H5Pcreate(H5P_DATASET_XFER), no_memory);
   require(H5Pset_vlen_mem_manager(transfer, Texts::allocate, &texts, Texts::free, nullptr), no_memory);
-  // For each table the library clears two buffers of 1 MiB, for conversion. It needs space for two rows.
+  // By default the library clears two conversion buffers of 1 MiB for each table. It needs space for two rows only.
   if (constexpr size_t enough = 64 << 10; std::max(width, H5Tget_size(d.type)) <= enough / 4)
     require(H5Pset_buffer(transfer, enough, nullptr, nullptr), no_memory);
   if (H5Dread(d.set, row, H5S_ALL, H5S_ALL, transfer, buffer.data()) < 0)

@@ -11,7 +11,7 @@
 namespace recollect {
 
 using Facts = std::vector<std::pair<std::string, std::string>>;
-/// The fact of that name; "" if there is none.
+/// The fact with this name; "" if there is none.
 inline std::string fact(const Facts &facts, const std::string &name) {
   for (const auto &[key, value] : facts)
     if (key == name) return value;

@@ -44,7 +44,7 @@ struct Hdf5Image::Contents {
 Hdf5Image::Hdf5Image() : contents_(new Contents) {
   start_library();
   const Handle access(H5Pcreate(H5P_FILE_ACCESS), no_memory);
-  require(H5Pset_fapl_core(access, 1 << 20, false), no_memory); // grows by 1 MiB; no backing store
+  require(H5Pset_fapl_core(access, 1 << 20, false), no_memory); // grows in steps of 1 MiB; never written to disk
   require(H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST), no_memory);
   contents_->file = H5Fcreate("in memory", H5F_ACC_TRUNC, H5P_DEFAULT, access);
   require(herr_t(contents_->file < 0 ? -1 : 0), no_memory);
@@ -78,7 +78,7 @@ void Hdf5Image::table(const Table &table) {
   const Handle space(H5Screate_simple(1, &rows, &unlimited), no_memory);
   const Handle creation(H5Pcreate(H5P_DATASET_CREATE), no_memory), links(H5Pcreate(H5P_LINK_CREATE), no_memory);
   require(H5Pset_chunk(creation, 1, &chunk), no_memory);
-  require(H5Pset_shuffle(creation), no_memory); // groups a column's bytes, which compresses well
+  require(H5Pset_shuffle(creation), no_memory); // groups the bytes of a column, so that they compress well
   require(H5Pset_deflate(creation, 1), no_memory);
   require(H5Pset_fletcher32(creation), no_memory);
   require(H5Pset_create_intermediate_group(links, 1), no_memory);

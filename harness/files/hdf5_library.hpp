@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared by reading and writing HDF5. Included only by hdf5_image.cpp and hdf5_file.cpp.
+// What reading and writing of HDF5 share. Only hdf5_image.cpp and hdf5_file.cpp include this header.
 #pragma once
 #include "harness/core/error.hpp"
 #include "harness/files/hdf5_file.hpp"
@@ -8,8 +8,8 @@
 
 namespace recollect::hdf5 {
 
-/// Call before any other function of the library. Disables its error printing and exit handler, and file locking, so
-/// that files can be read while a run still writes or this process resumes them.
+/// Must be called before any other function of the library. Disables the library's error messages and exit handler.
+/// Also disables file locking, so that a file can be read while a run still writes it or this process resumes it.
 inline void start_library() {
   static const bool once = [] {
     setenv("HDF5_USE_FILE_LOCKING", "FALSE", 1);

@@ -12,7 +12,7 @@ const ConventionMistake &named(std::string_view name) {
 
 constexpr double usual_eps = 1e-6; // of --l2norm
 
-/// Gates with another formula that a file gives by the same datasets.
+/// The gates with other formulas that are computed from the same datasets.
 std::vector<Gate> other_gates(Gate own) {
   if (own == Gate::gdn || own == Gate::kda) return {Gate::kda_lb};
   if (own == Gate::kda_lb) return {Gate::kda};

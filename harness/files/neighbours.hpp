@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mistakes about conventions, part of the catalogue of mistakes: the given arrays are read in another convention.
-// (Mistakes in harness/check/mistakes/ change the layer's arrays.)
+// The mistakes about conventions in the catalogue of mistakes: the given arrays are read in another convention. (The
+// other mistakes, in harness/check/mistakes/, change the layer's arrays.)
 #pragma once
 #include "harness/files/convention.hpp"
 #include <string_view>
@@ -16,7 +16,8 @@ struct ConventionMistake {
 const std::vector<ConventionMistake> &convention_mistakes();
 inline std::vector<std::string> names(const ConventionMistake &mistake) { return {mistake.name}; } // core/lookup.hpp
 
-/// A convention that differs in one switch; `said` is advice for users who forgot that switch.
+/// A convention that differs from the given one by one mistake. `said` describes the difference, in most cases by the
+/// option that a user may have forgotten.
 struct Neighbour {
   std::string said;
   Convention convention;

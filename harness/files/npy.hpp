@@ -7,12 +7,13 @@
 
 namespace recollect {
 
-/// Reads C-ordered floats of 2, 4 or 8 bytes in either byte order. Two bytes of unknown kind ("V2", as ml_dtypes saves
-/// them) are bfloat16. `whole` also accepts signed integers of 4 or 8 bytes. Input error that begins with `where` for
-/// anything else. The size of the data is compared with --memory.
+/// Reads C-ordered floats of 2, 4 or 8 bytes in either byte order. Elements of the type "V2", as ml_dtypes saves
+/// bfloat16, are read as bfloat16. If `whole`, signed integers of 4 or 8 bytes are accepted too. For anything else, and
+/// for data larger than --memory, an input error that begins with `where`.
 NumericArray parse_npy(std::string_view bytes, const std::string &where, bool whole = false);
 
-/// As float64 for f64, else as float32: NumPy has no bfloat16.
+/// The bytes of a .npy file. The numbers are float64 if `real` is f64, otherwise float32, because NumPy has no
+/// bfloat16.
 std::string npy_bytes(const NumericArray &array, Real real);
 
 } // namespace recollect

@@ -51,14 +51,14 @@ Recorder::Recorder(const std::string &path, Results start, bool resume, std::fun
     take_over_shards(path, resume);
   }
   before_ = Results::unpacked(ranks::shared(first_rank() ? results_.packed() : ""));
-  if (!first_rank()) results_.leave_out_plan(); // rank 0 has it
+  if (!first_rank()) results_.leave_out_plan(); // only rank 0 writes the plan
   if (path.empty()) return;
   if (!first_rank()) output_.reset(new OutputFile(path + ".rank-" + std::to_string(ranks::rank())));
   if (!complete_) save(); // the other ranks need not wait for rank 0's file
 }
 
-/// PATH.partial gets the shards' results before the shards are removed. If the process is killed in between, results
-/// are in both; the next call counts them once.
+/// PATH.partial gets the results of the shards before the shards are removed. If the process is killed in between, some
+/// results are in both; the next call counts them once.
 void Recorder::take_over_shards(const std::string &path, bool resume) {
   const std::vector<std::string> shards = shards_of(path);
   if (!resume && !shards.empty())

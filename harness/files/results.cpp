@@ -158,7 +158,7 @@ Contents read_here(const std::string &path) {
   return contents;
 }
 
-/// The facts and the tables that `wanted` accepts.
+/// The facts, and the tables that `wanted` accepts, as bytes.
 template <class Wanted> std::string packed(const Facts &meta, const std::vector<Table> &tables, const Wanted &wanted) {
   Packer pack;
   pack << std::uint64_t(meta.size());

@@ -15,7 +15,7 @@ namespace recollect {
 /// and readings of the paper.
 constexpr int schema_version = 5;
 
-/// One claim to be measured, and how.
+/// A claim to be measured, and how it is measured.
 struct Measurement {
   const Claim *claim;
   Protocol protocol;
@@ -25,7 +25,7 @@ class Results {
 public:
   Facts meta;
 
-  /// The planned work without any result.
+  /// The plan without any result.
   static Results planned(const std::vector<Case> &plan, Facts meta);
   /// Adds an experiment's title, and what a paper prints about it.
   void describe(const std::string &experiment, const std::string &title, const std::string &printed);
@@ -40,9 +40,9 @@ public:
   /// names.
   static Results merged(const std::vector<Results> &parts, const std::vector<std::string> &names);
 
-  /// Replaces the tables of the plan by the fact plan_digest, by which differs_from() knows the plan.
+  /// Replaces the tables of the plan by the fact plan_digest, from which differs_from() tells whether plans are equal.
   void leave_out_plan();
-  /// These results without the plan as bytes, which another process of this program can unpack.
+  /// These results without the plan, as bytes that another process of this program can unpack.
   std::string packed() const;
   static Results unpacked(const std::string &bytes);
   /// Adds results that are missing here from `other`, which has the same plan.
@@ -56,7 +56,7 @@ public:
   /// Adds each table, or replaces the table of the same name.
   void add(const std::vector<Table> &tables);
 
-  /// Whether the case or finding at this position of the plan exists.
+  /// Whether the case or claim at this position of the plan has a result.
   bool has(size_t index) const { return done_.count(index) != 0; }
   size_t missing() const;                    // number of planned items without a result
   std::vector<std::string> statuses() const; // status of every recorded case
@@ -72,8 +72,8 @@ public:
   const Table &table(const std::string &name) const;
   /// The bytes of the HDF5 file.
   std::string image() const;
-  /// The seed, the version or the plan, if it differs from `other`: then neither file can complete the other. "" if
-  /// nothing differs.
+  /// Says which of seed, version, commit and plan differs from `other`; "" if none does. If one differs, neither file
+  /// can complete the other.
   std::string differs_from(const Results &other) const;
 
 private:

@@ -11,23 +11,25 @@
 
 namespace recollect {
 
-/// A file's bytes with a checked header: tensors' byte ranges follow each other without gaps up to the end of the file,
-/// and each fits its type and shape. Otherwise an input error that begins with `where`.
+/// The bytes of a file. The constructor checks the header: the byte ranges of the tensors must follow each other
+/// without gaps up to the end of the file, and each range must fit the type and shape of its tensor. If not, an input
+/// error that begins with `where`.
 class Safetensors {
 public:
   Safetensors(std::string bytes, std::string where);
   std::vector<std::string> names() const;
   bool has(const std::string &name) const { return entries_.count(name) != 0; }
   const Facts &meta() const { return meta_; }
-  /// F16, BF16, F32, F64, I32 and I64. U16 is read as bfloat16 bits, because some writers store them so. Input error
-  /// for other types, for integers that a double cannot represent, and for more than --memory.
+  /// The array with this name, of type F16, BF16, F32, F64, I32 or I64. U16 is read as the bits of bfloat16, because
+  /// some writers store bfloat16 so. Input error for other types, for integers beyond 2^53, which a double cannot
+  /// represent exactly, and for arrays larger than --memory.
   NumericArray array(const std::string &name) const;
 
 private:
   struct Entry {
     std::string type;
     std::vector<std::uint64_t> dims;
-    std::uint64_t begin, end; // bytes of the file
+    std::uint64_t begin, end; // range of bytes in the file
   };
   void add(const std::string &name, Entry entry);
   void check_ranges() const;
@@ -36,7 +38,8 @@ private:
   Facts meta_;
 };
 
-/// A file of these arrays as F64, F32, BF16 or F16, with `meta` in its header.
+/// The bytes of a file with these arrays, with `meta` in the header. An array without a type of its own is written as
+/// `real`.
 std::string safetensors_bytes(const std::map<std::string, NumericArray> &arrays, Real real, const Facts &meta);
 
 } // namespace recollect

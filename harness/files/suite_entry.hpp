@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strict reading of tables of a TOML file. Only for suite.cpp, because this header includes the whole parser.
+// Reads tables of a TOML file strictly. Only suite.cpp includes this header, because it includes the whole parser.
 #pragma once
 #include "harness/core/error.hpp"
 #include "harness/core/params.hpp"

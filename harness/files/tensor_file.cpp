@@ -53,7 +53,7 @@ std::string member(zip_t *archive, zip_int64_t index, const std::string &where) 
     if (n <= 0) break;
     bytes.append(block, size_t(n));
   }
-  // Only a read at the end compares the checksum.
+  // The library compares the checksum only when it reads at the end.
   if (!file || bytes.size() != stat.size || zip_fread(file.get(), block, 1) != 0)
     input_error(where + " cannot be read: the file is damaged");
   return bytes;

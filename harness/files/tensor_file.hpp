@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Named arrays in users' files: .npz, .npy and .safetensors by the ending of the name, else HDF5.
+// Named arrays in users' files. The ending of a file's name selects .npz, .npy or .safetensors; all other files are
+// HDF5.
 #pragma once
 #include "harness/files/hdf5_file.hpp"
 #include <map>
@@ -10,8 +11,8 @@ using Arrays = std::map<std::string, NumericArray>;
 
 struct Wanted {
   std::string name;
-  size_t rank;        // 0: any
-  std::string needs;  // completes the error message: "[B,H,T,Dk]"
+  size_t rank;        // number of dimensions; 0: any number
+  std::string needs;  // the wanted shape, for error messages: "[B,H,T,Dk]"
   bool whole = false; // whole numbers, which may be stored as integers
 };
 
@@ -26,7 +27,7 @@ std::vector<std::string> array_names(const std::string &path);
 /// Metadata of a file: /meta of HDF5, __metadata__ of .safetensors; empty for other formats.
 Facts read_meta(const std::string &path);
 
-/// read_arrays for an .npz archive, in this process.
+/// Like read_arrays() for an .npz archive, but without a child process.
 Arrays read_npz(const std::string &path, const std::vector<Wanted> &wanted);
 
 /// Writes the whole file or nothing. `meta` is written to HDF5 and .safetensors files. 16-bit arrays keep their type in

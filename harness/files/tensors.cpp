@@ -74,7 +74,7 @@ UsersArray exchanged(const UsersArray &array, size_t axis) {
   const size_t X = size_t(array.dims[axis]), Y = size_t(array.dims[axis + 1]);
   UsersArray out{array.dims, std::vector<double>(array.data.size()), array.name};
   std::swap(out.dims[axis], out.dims[axis + 1]);
-  if (array.data.empty()) return out; // as from shapes_of()
+  if (array.data.empty()) return out; // an array of shapes_of() has no data
   for (size_t a = 0; a < before; ++a)
     for (size_t x = 0; x < X; ++x)
       for (size_t y = 0; y < Y; ++y)
@@ -103,8 +103,8 @@ void to_file_order(const std::string &name, UsersArray &array, const Convention 
   if (c.layout == Layout::thd) array.dims.erase(array.dims.begin());
 }
 
-/// fla calls both decays g, so that `found` may have g as alpha and as lambda. If g has one number per step, it is
-/// alpha, else lambda. Removes the wrong one of the two.
+/// fla calls both decays g, so `found` may have g as alpha and as lambda. If g has one number per step, it is alpha,
+/// otherwise lambda. Removes the wrong entry.
 void drop_other_decay(UsersArrays &found, const Convention &c) {
   const auto alpha = found.find("alpha"), lambda = found.find("lambda");
   if (alpha == found.end() || lambda == found.end() || alpha->second.name != lambda->second.name) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A user's arrays in files: which arrays a layer has, their names, and the order of their dimensions.
+// A user's arrays in files: which arrays a layer has, what they are called, and the order of their dimensions.
 #pragma once
 #include "harness/core/variant.hpp"
 #include "harness/files/convention.hpp"
@@ -24,7 +24,7 @@ std::vector<std::string> input_names(const Variant &variant, const Convention &c
 /// Names of a layer's results for these inputs: o, final_state, and the gradient of every given input.
 std::vector<std::string> result_names(const UsersArrays &inputs);
 
-/// Reads the named arrays as far as the file contains them, and keeps the file's layout. A .npy file contains one array
+/// Reads those of the named arrays that the file contains, in the layout of the file. A .npy file contains one array
 /// without a name, which gets the first of `names`. Input error if an array occurs under two names.
 UsersArrays read_users(const std::string &path, const std::vector<std::string> &names, const Convention &convention);
 /// Writes arrays as numbers of type `real`. They must already have the convention's layout.
@@ -43,17 +43,19 @@ const UsersArrays &seen_in_layer_order(const UsersArrays &in_file, const Convent
 /// The dimensions that an array has in a file, given its dimensions in the layer's order.
 Dims dims_in_file(const std::string &name, const Dims &in_layer, const Convention &convention);
 
-/// The array of this name, null if it is absent; and the words for it in a message, "dataset g".
+/// find() returns the array with this name, or null if it is absent. spoken() returns the words for this array in a
+/// message: "dataset g".
 const UsersArray *find(const UsersArrays &arrays, const std::string &name);
 std::string spoken(const UsersArrays &arrays, const std::string &name);
 Dims dims_of(std::initializer_list<int> sizes);
-/// [B,heads,T,width], or [B,heads,T] if the tensor has one number per step.
+/// The dimensions [B,heads,T,width], or [B,heads,T] if the tensor has one number per step.
 Dims over_steps(Tensor tensor, int heads, const Shape &shape);
-/// Heads of an array [B,heads,T,...].
+/// The number of heads of an array [B,heads,T,...].
 inline int heads_in(const UsersArray &array) { return int(array.dims.at(1)); }
-/// Heads of an array [B,heads,T,...] or of a parameter [heads,...]. Input error if they do not divide H.
+/// The number of heads of an array [B,heads,T,...] or of a parameter [heads,...]. Input error if it does not divide H.
 int checked_heads(const UsersArrays &arrays, const std::string &name, int H);
-/// Input error if the array, in the layer's order, has other dimensions. The message gives both in the file's order.
+/// Input error if the array, which is in the layer's order, has other dimensions than `needed`. The message gives both
+/// in the order of the file.
 void check_dims(const UsersArrays &arrays, const std::string &name, const Dims &needed, const std::string &why,
                 const Convention &convention);
 
