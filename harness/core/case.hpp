@@ -15,11 +15,11 @@ struct RunRequest : ExecutionOptions {
   bool tune = false;      // run each layer with the best parameters of its grid (tune.hpp)
   int tuning_seeds = 3;   // number of seeds of the trials; these seeds follow the reported ones
   std::string experiment; // name of the experiment of a suite; "" outside suites
-  /// Keys: "name" for every selected variant and task that has the parameter, "owner.name" for one of them. Values:
-  /// lists and ranges (sweep.hpp), of which every combination is run.
+  /// A key is "name", for every selected variant and task that has this parameter, or "owner.name", for one of them. A
+  /// value is a list or a range (sweep.hpp). Every combination of the listed values is run.
   Assignments settings;
   std::vector<std::string>
-      shapes; // "d,dv" pairs for tasks that have both, each run with all combinations of `settings`
+      shapes; // pairs "d,dv" of widths, for tasks that have both; each is run with all combinations of `settings`
   int warmup = 0, repetitions = 1;
   /// Limit of the state of a head, in bytes: each layer runs at the largest width at which its state is within the
   /// limit (state_budget.hpp). 0: no limit.
@@ -64,10 +64,9 @@ struct Record {
   /// "ok" | "meaningless" (the task says why a result of this variant would mean nothing, the variant says why it
   /// cannot take the shape, or the state exceeds state_limit) | "skipped" (the case needs too much memory) | "failed"
   std::string status;
-  std::string
-      reason; // why the status is not ok; of an ok case "" or a remark of settle() (harness/call/divergence.hpp)
+  std::string reason; // why the status is not ok; if it is ok, "" or a remark of settle() (harness/call/divergence.hpp)
   Score score;
-  double state_bytes = 0, flops = 0; // state_bytes: per head; flops: of the definition, per token
+  double state_bytes = 0, flops = 0; // state_bytes: per head; flops: of the definition, per token and head
   Choice chosen;                     // what tuning chose; empty if the case is not tuned
   std::vector<double> seconds;       // kernel time of each repetition, without transfers
 };

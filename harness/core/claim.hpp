@@ -57,8 +57,8 @@ const char *name_of(Point::Relation);
 
 struct Claim {
   SPECIAL_MEMBERS(Claim);
-  std::string id;          // the ledger's id with '_' for '-'
-  std::string file;        // "theory/PAPER/STEM.cpp", where it is defined; set by the registry
+  std::string id;          // as in the ledger, with every '-' replaced by '_'
+  std::string file;        // the file that defines the claim, "theory/PAPER/STEM.cpp"; set by the registry
   std::string source;      // "000 Eq 7, App A"
   std::string statement;   // a fair paraphrase, with every condition that the paper states
   std::string exact;       // the exact form, the condition, or the corrected statement

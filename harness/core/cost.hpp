@@ -36,7 +36,7 @@ private:
 
 /// Cost of the recurrent form per token and head, averaged over a sequence, to leading order in the sizes.
 struct Cost {
-  Polynomial flops;     // additions, multiplications and divisions
+  Polynomial flops;     // additions, subtractions, multiplications and divisions
   Polynomial functions; // exponentials, roots, sines ...
   Cost(Polynomial arithmetic = {}, Polynomial calls = {}) : flops(std::move(arithmetic)), functions(std::move(calls)) {}
   /// True if the recurrent form repeats work for readability. The cost then leaves out the repetitions.

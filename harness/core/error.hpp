@@ -13,10 +13,10 @@ struct Error : std::runtime_error {
   Error(ExitCode status, const std::string &what) : std::runtime_error(what), code(status) {}
 };
 
-/// Unknown name or bad value on the command line or in a suite: exit 2.
+/// For an unknown name or a bad value on the command line or in a suite. The exit status is 2.
 [[noreturn]] inline void usage_error(const std::string &what) { throw Error(exit_usage, what); }
 
-/// Missing or damaged input, unwritable output, unsuitable environment: exit 3.
+/// For missing or damaged input, output that cannot be written, or an unsuitable environment. The exit status is 3.
 [[noreturn]] inline void input_error(const std::string &what) { throw Error(exit_input, what); }
 
 } // namespace recollect

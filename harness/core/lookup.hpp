@@ -61,7 +61,7 @@ template <class Entry> const Entry *named(const std::vector<Entry> &entries, std
     if (any_name(entry, matches)) return &entry;
   return nullptr;
 }
-/// What an error message adds after an unknown name.
+/// The advice that an error message gives after an unknown name.
 template <class Entry> std::string advice(const std::vector<Entry> &entries, const std::string &name) {
   const std::string setting = std::is_same_v<Entry, Variant> ? as_a_setting(name) : "";
   return setting.empty() ? suggestion(name, all_names(entries)) : setting;

@@ -17,7 +17,7 @@ namespace recollect {
 class Packer {
 public:
   Packer() = default;
-  /// Passes the bytes to `send` instead of appending them to `bytes`.
+  /// A packer that passes the bytes to `send` instead of appending them to `bytes`.
   explicit Packer(std::function<void(std::string_view)> send) : send_(std::move(send)) {}
 
   std::string bytes;
@@ -52,7 +52,7 @@ public:
           std::memcpy(data, bytes.data() + at, size);
           at += size;
         }) {}
-  /// Gets the bytes from `receive`, which must deliver what a Packer has sent.
+  /// An unpacker that gets the bytes from `receive`, which must deliver what a Packer has sent.
   explicit Unpacker(std::function<void(void *, size_t)> receive) : receive_(std::move(receive)) {}
 
   template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>> Unpacker &operator>>(T &value) {

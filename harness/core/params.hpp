@@ -41,7 +41,7 @@ public:
   SPECIAL_MEMBERS(Params);
   struct Value {
     double number = 0;
-    std::string text; // of a choice; "" for numbers
+    std::string text; // the value of a choice; "" for numbers
   };
   double real(const std::string &name) const { return at(name).number; }
   /// The value, or `fallback` if the user gave none.
@@ -51,7 +51,7 @@ public:
   bool has(const std::string &name) const { return values_.count(name) != 0; }
   Params &set(const std::string &name, double number);
   Params &set(const std::string &name, const std::string &text);
-  /// "d=16,n=100", sorted by name, for readers; files store typed columns
+  /// "d=16,n=100", sorted by name. This text is for readers; files store typed columns.
   std::string str() const;
   auto begin() const { return values_.begin(); }
   auto end() const { return values_.end(); }

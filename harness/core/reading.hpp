@@ -32,7 +32,7 @@ struct Reading {
   Wording wording = Wording::asserted;
   CounterExample example = CounterExample::within;
   Next does = Next::leaves;
-  std::string answer; // for scope paper: what the authors could reply, in their words
+  std::string answer; // if the scope is `paper`: what the authors could reply, in their words
 };
 
 /// `typo` for a slip, `untrained` for a statement about trained models, `none` for an empty reading. Otherwise `paper`
@@ -40,8 +40,10 @@ struct Reading {
 /// limits the statement; `boundary` if one of these three is not so.
 Scope scope_of(const Reading &);
 
+// Each of the following functions makes a reading of one kind.
+
 /// The text asserts the statement, the counter-example satisfies the text's conditions, and nothing that follows limits
-/// it.
+/// the statement.
 Reading asserted(std::string paragraph, std::string conditions, std::string next, std::string answer);
 /// The text says less than what is refuted.
 Reading stricter(std::string paragraph, std::string conditions, std::string next);

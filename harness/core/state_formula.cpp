@@ -61,7 +61,7 @@ Fit fit(const Count &count, const std::vector<std::string> &names) {
           interpolated(names, {}, [&](const Sizes &sizes) { return count.at(sizes).columns; })};
 }
 
-/// Whether the formula also gives the count at sizes to which it was not fitted.
+/// Whether the formula also gives the layer's count at sizes to which it was not fitted.
 bool holds(const Fit &fit, const Count &count, const std::vector<std::string> &names) {
   for (const std::array<int, 3> &values : {std::array<int, 3>{5, 9, 6}, {16, 7, 5}, {64, 128, 7}}) {
     Sizes sizes{{"Dk", values[0]}, {"Dv", values[1]}};

@@ -63,7 +63,7 @@ struct Taped {
 
   Taped() = default;
   constexpr Taped(double x) : value(x), index(Tape::constant) {}
-  /// y = f(a), where `slope` is f'(a).
+  /// The number y = f(a), where `slope` is f'(a).
   Taped(double y, Taped a, double slope) : Taped(y, a, slope, Taped(0), 0) {}
   Taped(double y, Taped a, double slope_a, Taped b, double slope_b) : Taped(y) {
     if (a.index != Tape::constant || b.index != Tape::constant)

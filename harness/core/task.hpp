@@ -12,7 +12,7 @@ struct Problem {
   std::vector<double> target; // [B,H,T,Dv] the correct read at scored steps
   /// [B,H,N,Dv] the values among which a decoder chooses by the largest inner product. If empty, nothing is decoded.
   std::vector<double> candidates;
-  std::vector<int> answer; // [B,H,T] index of the correct candidate at scored steps, -1 if this head is not asked
+  std::vector<int> answer; // [B,H,T] index of the correct candidate at scored steps; -1: the head is not scored there
 };
 
 /// A number that Task::score reports.
@@ -40,7 +40,8 @@ struct Task {
   std::function<Problem(const Params &, std::uint64_t seed)> generate;
   std::function<Score(const Params &, const Problem &, const Output &)> score;
   std::function<Ends(const Params &)> ends; // chance and ceiling of the headline metric; null: not known
-  /// Why this variant's result on this task would be meaningless; "" if it is meaningful. Recorded with the case.
+  /// Why this variant's result on this task would be meaningless; "" if it is meaningful. The record of the case holds
+  /// this reason.
   std::function<std::string(const Variant &, const Params &)> meaningless;
 };
 

@@ -27,7 +27,7 @@ std::string suggestion(const std::string &name, const std::vector<std::string> &
 /// Shortest decimal text that reads back as the same double ("nan", "inf" for non-finite values).
 std::string number(double value);
 
-/// Parses the whole of `text` as a finite number. If it is none, a usage error names `what`.
+/// Parses the whole of `text` as a finite number. Usage error that names `what` if the text is no finite number.
 double parse_number(const std::string &text, const std::string &what);
 
 } // namespace recollect

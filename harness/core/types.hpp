@@ -77,7 +77,7 @@ inline const TensorFacts &facts_of(Tensor tensor) {
   return table[int(tensor)];
 }
 inline const char *name_of(Tensor tensor) { return facts_of(tensor).name; }
-/// Numbers per step and head.
+/// How many numbers the tensor has per step and head.
 inline int width_of(Tensor tensor, const Shape &s) {
   const TensorFacts::Width width = facts_of(tensor).width;
   return width == TensorFacts::step ? 1 : width == TensorFacts::key ? s.Dk : s.Dv;
@@ -115,7 +115,7 @@ struct Sequence {
 };
 
 struct StateShape {
-  int rows = 0, columns = 0; // per head; 0 x 0: no finite state
+  int rows = 0, columns = 0; // of one head's state; 0 x 0: no finite state
   size_t size() const { return size_t(rows) * columns; }
 };
 

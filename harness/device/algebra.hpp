@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An *algebra* computes one chunk of a layer; the engine (engine.hpp) calls it for all chunks. It is a functor that is
-// copied to the device. These members are required, and checked at compile time:
+// An *algebra* computes one chunk of a layer; the engine (engine.hpp) calls it for all chunks. An algebra is a functor
+// that is copied to the device. These members are required, and checked at compile time:
 //
 //   using Real, Summary                    Real: the number type; Summary: the arrays of a chunk that one phase hands
 //                                          to the next
@@ -49,7 +49,7 @@
 
 namespace recollect::engine {
 
-/// Arguments of an algebra's members, for the unevaluated expressions below. Declared, but not defined.
+/// Arguments of an algebra's members, for the unevaluated expressions below. They are declared, but not defined.
 template <class A> struct Passed {
   using Real = typename A::Real;
   static const A &algebra;

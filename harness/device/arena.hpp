@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory for kernels. Memory that outlives a kernel comes from the arena of the call, the scratch of a team from a
-// stack.
+// Memory for kernels. Memory that outlives a kernel comes from the arena of the call. The scratch of a team comes from
+// the team's stack.
 #pragma once
 #include "harness/device/transfer.hpp"
 #include <cstdint>

@@ -48,7 +48,7 @@ template <class Real, class X, class Integers, class Words> struct ExpSteps {
     const Real whole = K::whole;
     std::memcpy(&bits, &shifted, sizeof bits), std::memcpy(&offset, &whole, sizeof offset);
     const Integers power = bits - offset, half = power >> 1;
-    // Unsigned, because for NaN the exponent is arbitrary, and shifts of negative numbers are undefined.
+    // The words are unsigned, because for NaN the exponent is arbitrary, and shifts of negative numbers are undefined.
     const Words first = (Words)(half + K::bias) << K::mantissa, second = (Words)(power - half + K::bias) << K::mantissa;
     X one, other;
     std::memcpy(&one, &first, sizeof one), std::memcpy(&other, &second, sizeof other);

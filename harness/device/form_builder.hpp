@@ -12,7 +12,7 @@
 
 namespace recollect {
 
-/// A form under construction. Converts to the Form that a descriptor holds.
+/// A form under construction. It converts to the Form that a descriptor holds.
 class FormBuilder {
 public:
   explicit FormBuilder(Form form) : form_(std::move(form)) {}
@@ -65,8 +65,8 @@ private:
   Form form_;
 };
 
-/// The form `recurrent`, computed by a generic function of a call: definition([](const auto &call) { recurrent(call);
-/// }).
+/// The form `recurrent`, computed by a generic function of a call, such as
+/// [](const auto &call) { recurrent(call); }.
 template <class F> FormBuilder definition(const F &recurrent) {
   Form form("recurrent", recurrent, recurrent);
   if constexpr (on_host) form.counted = recurrent, form.taped = recurrent, form.quad = recurrent;

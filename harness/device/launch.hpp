@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts a kernel: body(team, unit, scratch) once per unit. `scratch` is uninitialised memory of the team for this
-// unit, in the fastest memory that has space.
+// run() starts a kernel that calls body(team, unit, scratch) once per unit. `scratch` is uninitialised memory of the
+// team for this unit, in the fastest memory that has space.
 #pragma once
 #include "harness/core/error.hpp"
 #include "harness/device/arena.hpp"

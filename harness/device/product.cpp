@@ -10,7 +10,7 @@ namespace {
 
 template <class Real>
 void by_blocks(int m, int n, int k, const tile::Matrix<Real> &A, const tile::Matrix<Real> &B, Real keep, Real *C) {
-  constexpr int block = 64; // rows
+  constexpr int block = 64; // rows of C per block
   each_index(
       "product", (m - 1) / block + 1,
       [=](size_t i) {

@@ -12,9 +12,9 @@ namespace recollect {
 bool runs_side_by_side();
 
 /// Calls call(i) for i < n, each on one thread. Kernels that a call launches run on the call's thread, without waiting
-/// for other threads. Unless runs_side_by_side(), and for n = 1, the calls run one after another, each with all
+/// for other threads. If runs_side_by_side() is false or n is 1, the calls run one after another, each with all
 /// threads. Rethrows the first exception once the running calls have ended. `call` must allocate arrays with
-/// allocated() (transfer.hpp): on other threads Kokkos cannot fill new arrays with zeros.
+/// allocated() (transfer.hpp), because on other threads Kokkos cannot fill new arrays with zeros.
 void side_by_side(size_t n, const std::function<void(size_t)> &call);
 
 } // namespace recollect

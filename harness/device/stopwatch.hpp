@@ -28,7 +28,7 @@ public:
   Stopwatch(const Stopwatch &) = delete;
   Stopwatch &operator=(const Stopwatch &) = delete;
 
-  /// Seconds of one pass.
+  /// The time of one pass.
   Sample sample();
   /// How a sample is taken: "events, caches flushed", "graph of 12 passes, 3 buffer sets" ... It says so if times
   /// include launches on the host.
