@@ -35,7 +35,7 @@ namespace {
 
 Run run_of(const BenchCase &c) { return run_of(c.form->name, c, c.params); }
 
-/// The rounding error of this math relative to float32's. float32 has 24 significant bits, TF32 has 11, bf16 has 8.
+/// The rounding error of products in this math relative to float32: float32 has 24 significant bits, TF32 11, bf16 8.
 double coarseness(Math math) { return math == Math::tf32 ? 1 << 13 : math == Math::bf16 ? 1 << 16 : 1; }
 
 Job along_job(const BenchCase &c, const Sequence &sequence) {
@@ -45,7 +45,7 @@ Job forward_job(const BenchCase &c, const LayerInputs &inputs) {
   return c.along.empty() ? prepare(*c.variant, inputs, run_of(c)) : along_job(c, inputs.all);
 }
 
-/// Compares the outputs of this rank's steps with the definition's outputs. The ranks share one sequence.
+/// Compares the outputs of this rank's steps with the definition's outputs, in a sequence that all ranks share.
 Equivalence own_equivalence(const BenchCase &c, const Sequence &whole, const Definition &definition) {
   const Steps own = steps_of_rank(whole.shape.T, c.chunk, ranks::rank(), ranks::size());
   const Job job = along_job(c, slice_steps(whole, own.begin, own.end));
@@ -66,7 +66,7 @@ std::string too_far(double deviation, double allowed, const std::string &where) 
   return where + " deviates by " + number(deviation) + " from its definition, rounding allows " + number(allowed);
 }
 
-/// Compares the layer's backward pass with the definition's gradient, at a shape where this gradient is fast.
+/// Compares the layer's backward pass with the definition's gradient, at a shape so small that the latter is fast.
 void hold_to_gradient(const BenchCase &c, BenchResult &result) {
   BenchCase small = c;
   small.shape = {1, std::min(c.shape.H, 2), std::min(c.shape.T, c.chunk + 17), std::min(c.shape.Dk, 24),
@@ -83,7 +83,7 @@ void hold_to_gradient(const BenchCase &c, BenchResult &result) {
   }
 }
 
-/// Judges packed texts and grouped heads as `check` does, at a small shape.
+/// Judges a pass over packed texts or grouped heads as `check` does, at a small shape.
 void hold_to_check(const BenchCase &c, BenchResult &result) {
   BenchCase small = c;
   const int group = c.qk_heads ? c.shape.H / c.qk_heads : 1;
@@ -137,11 +137,11 @@ double bytes_moved(const BenchCase &c, const LayerInputs &inputs) {
   const size_t o = s.v.size() * stored; // o has as many numbers as v
   size_t bytes = o + 2 * state;
   for (Tensor tensor : all_tensors) bytes += s[tensor].size() * (facts_of(tensor).gate() ? wide : stored);
-  if (c.backward) bytes = 2 * bytes - o - state; // arrays and gradients, without o and the final state
+  if (c.backward) bytes = 2 * bytes - o - state; // a backward pass does not read o and the final state
   return double(bytes) * c.shape.T / s.shape.T;  // `inputs` has only the steps of this rank
 }
 
-/// Says which arrays of 16 bits are converted within the measured time, because the form has only a float32 kernel.
+/// Says that 16-bit arrays are converted within the measured time, because the form has only a float32 kernel; else "".
 std::string conversion_of(const BenchCase &c) {
   if (bytes_of(c.real) > 2) return "";
   const bool native =
@@ -149,7 +149,7 @@ std::string conversion_of(const BenchCase &c) {
   return native ? "" : "arrays converted to float32 and back within the time";
 }
 
-/// Says that the form does not take packed texts or grouped heads as they are.
+/// Says how packed texts and grouped heads are run if the form does not take them as they are; else "".
 std::string repeats_of(const BenchCase &c, const LayerInputs &inputs) {
   const auto takes = c.backward ? takes_packed_backward : takes_packed;
   if (!c.packed() || takes(*c.variant, inputs, run_of(c))) return "";
@@ -157,7 +157,8 @@ std::string repeats_of(const BenchCase &c, const LayerInputs &inputs) {
          (inputs.packed && inputs.grouped() ? ", " : "") + (inputs.grouped() ? "q and k repeated for every head" : "");
 }
 
-/// Says how long the exchange in a scan over the ranks takes, measured separately. All ranks must call it.
+/// Says how long the exchange of a scan over the ranks takes, as measured separately; "" without a scan. All ranks must
+/// call it.
 std::string exchange_of(const BenchCase &c, const Sequence &own) {
   if (c.along.empty() || carry_along(*c.variant, own, run_of(c), c.along) == Carry::chain) return "";
   const double seconds = exchange_seconds(*c.variant, c.shape, c.params);
@@ -173,7 +174,7 @@ BenchCase own_part(const BenchCase &c) {
   return own;
 }
 
-/// Steps [0, steps) of the first heads of the last batch entry. Later steps do not affect their outputs.
+/// Steps [0, steps) of the first `heads` heads of the last batch entry. Later steps do not affect the outputs of these.
 Sequence beginning(const Sequence &s, int heads, int steps) {
   Sequence part;
   part.shape = s.shape, part.shape.B = 1, part.shape.H = heads, part.shape.T = steps;
@@ -199,7 +200,7 @@ bool same_at_any_length(const BenchCase &c) {
   return std::equal(few.o.begin(), few.o.end(), all.o.begin());
 }
 
-/// The definition's outputs for a part of the timed inputs.
+/// A part of the timed inputs, and the definition's outputs for this part.
 struct Expected {
   Sequence inputs; // the first steps of some heads
   Definition definition;
@@ -233,10 +234,10 @@ std::string unwritten(const std::string &name, const std::vector<double> &values
          name + " unwritten, or NaN";
 }
 
-/// The form of the case, timed in turn with its peers.
+/// The form of the case, prepared for timing.
 struct Own {
   Pass pass;
-  std::function<std::string()> complete; // "" or which outputs the last pass left unwritten
+  std::function<std::string()> complete; // says which outputs the last pass left unwritten; "" if none
   std::function<Output()> output;        // outputs of a pass from the initial state; forward pass only
 };
 Own own_of(const BenchCase &c, const LayerInputs &inputs) {
@@ -261,7 +262,7 @@ Own own_of(const BenchCase &c, const LayerInputs &inputs) {
           }};
 }
 
-/// The time of a pass that all ranks share: the slowest rank's, from the moment when all ranks are ready.
+/// The time of a pass that all ranks share: the time of the slowest rank, from the moment when all ranks are ready.
 Sample shared_sample(const Pass &pass) {
   pass.reset();
   flush_caches();
@@ -296,11 +297,12 @@ void keep_samples(BenchResult &result, const Sampling &sampling) {
 /// The factor by which other programs may have slowed this machine while its ceilings were measured.
 double slowed_by_others() {
   double load = 0;
-  if (default_clock() > 0 || getloadavg(&load, 1) != 1) return 1; // the load of a host does not slow its GPU
+  if (default_clock() > 0 || getloadavg(&load, 1) != 1) return 1; // a GPU is not slowed by the load of its host
   return 1 + load / double(processors());
 }
 
-/// A time below the limit is an error: something was not computed, or the ceilings were measured on a busy machine.
+/// Sets the limit of the row. A time below the limit means that something was not computed, and the row becomes
+/// "wrong". Before that, the ceilings are measured again, because they are too low if other programs were running.
 void hold_to_limit(BenchResult &result, Ceilings &ceilings) {
   set_limit(result, ceilings);
   if (result.status != "ok" || result.timing.median >= result.limit) return;
@@ -347,7 +349,7 @@ void measure(const BenchCase &c, const BenchSettings &settings, std::vector<Benc
   const std::optional<Expected> expected = expected_of(own, inputs);
   mine().bytes = bytes_moved(c, inputs);
   if (!c.backward) mine().flops = c.variant->cost.flops.at(c.shape, c.params) * double(c.shape.heads()) * c.shape.T;
-  flush_caches(); // allocates its memory here, so that it is not counted as the form's
+  flush_caches(); // allocates its memory here, so that this memory does not count as memory of the form
   Own first;
   mine().peak_bytes = peak_bytes([&] {
     first = own_of(c, inputs);
@@ -361,7 +363,7 @@ void measure(const BenchCase &c, const BenchSettings &settings, std::vector<Benc
   if (c.along.empty()) watch = std::make_unique<Stopwatch>(make, mine().bytes);
   std::vector<Contestant> contestants{
       watch ? contestant_of([&] { return watch->sample(); })
-            : Contestant{[&](size_t count) { // all ranks must stop together, so they decide by times that they all know
+            : Contestant{[&](size_t count) { // shared_sample() is the same on all ranks, so that all stop together
                 std::vector<Sample> taken;
                 while (taken.size() < count) taken.push_back(shared_sample(first.pass));
                 return taken;
@@ -400,7 +402,7 @@ void measure(const BenchCase &c, const BenchSettings &settings, std::vector<Benc
   if (!mine().reason.empty()) mine().status = "wrong", mine().seconds.clear(), mine().timing = {};
   for (size_t i = 1; i < rows.size(); ++i)
     if (rows[i].status == "ok") settings.peers->finish(i - 1, rows[i]);
-  if (settings.ceilings && c.along.empty()) // ranks that share a sequence have separate ceilings
+  if (settings.ceilings && c.along.empty()) // one rank's ceilings do not limit several ranks that share a sequence
     for (BenchResult &row : rows) hold_to_limit(row, *settings.ceilings);
   for (const std::string &remark : {conversion_of(c), repeats_of(c, inputs), exchange_of(c, inputs.all)})
     if (mine().status == "ok" && !remark.empty())
@@ -412,7 +414,7 @@ void measure(const BenchCase &c, const BenchSettings &settings, std::vector<Benc
 void set_limit(BenchResult &result, const Ceilings &ceilings) {
   const BenchCase &c = *result.bench_case;
   const bool halved =
-      result.storage == "bf16" && c.real == Real::f32; // a peer's q, k, v and o have 16 bits; gates and states have 32
+      result.storage == "bf16" && c.real == Real::f32; // the row is a peer that stores q, k, v and o in 16 bits
   const Math math = halved ? Math::bf16 : c.math;
   const auto seconds = [](double work, double rate) { return rate > 0 ? work / rate : 0; };
   const double bytes = seconds(halved ? result.bytes / 2 : result.bytes, ceilings.bytes_per_second()),
@@ -428,10 +430,10 @@ std::vector<BenchResult> bench(const BenchCase &c, const BenchSettings &settings
   } catch (const std::bad_alloc &) {
     throw;
   } catch (const OverMemory &refused) {
-    if (!c.along.empty()) throw; // only this rank may have failed
+    if (!c.along.empty()) throw; // other ranks may not have failed, and would wait for this one
     rows[0].status = "skipped", rows[0].reason = refused.what();
   } catch (const std::exception &failure) {
-    if (!c.along.empty()) throw; // only this rank may have failed
+    if (!c.along.empty()) throw; // other ranks may not have failed, and would wait for this one
     rows[0].status = "failed", rows[0].reason = failure.what();
   }
   return rows;

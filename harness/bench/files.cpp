@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `bench` writes: HDF5 tables, and JSON after Google Benchmark's schema.
+// The files that `bench` writes: HDF5 tables, and JSON in the format of Google Benchmark.
 #include "harness/bench/bench.hpp"
 #include "harness/core/packing.hpp"
 #include "harness/core/text.hpp"

@@ -35,8 +35,8 @@ template <class Real> std::string as_bytes(const std::vector<double> &values) {
   return std::string(reinterpret_cast<const char *>(cast.data()), cast.size() * sizeof(Real));
 }
 
-/// Writes q.bin, k.bin ... of the case: raw, row-major float64 or float32 (which holds 16-bit numbers exactly); and
-/// expected.bin in float64.
+/// Writes the tensors of the case as q.bin, k.bin ...: raw row-major float64, or float32, which also holds 16-bit
+/// numbers exactly. Writes expected.bin in float64.
 void write_tensors(const PeerCase &asked, const std::string &folder) {
   for (Tensor tensor : all_tensors) {
     const std::vector<double> &data = (*asked.inputs)[tensor];
@@ -62,7 +62,7 @@ std::string python_with_torch() {
   input_error("--peers needs a python3 with PyTorch and NumPy, but none was found");
 }
 
-/// The parameters that differ from the layer's defaults: {"kappa1": "softmax", "tau": 0.5}.
+/// The case's parameters that differ from the layer's defaults, such as {"kappa1": "softmax", "tau": 0.5}.
 json set_parameters(const BenchCase &c) {
   json set = json::object();
   const Params defaults = resolve(c.variant->params, {}, c.variant->name);
@@ -94,9 +94,9 @@ json description(const PeerCase &asked, const std::string &folder) {
           {"clock", default_clock()}};
 }
 
-/// A peer whose output has at most this relative error (|o - definition| / |definition|) computes the same layer.
-/// Products in TF32 round by 2^-11, bfloat16 numbers by 2^-9. The mistakes to find (a gate, scale or strength left out)
-/// cause errors of about 1.
+/// If the relative error of a peer's output, |o - definition| / |definition|, is below this number, the peer computes
+/// the same layer. Rounding is much smaller (2^-11 in TF32, 2^-9 in bfloat16), and mistakes to be found, such as a
+/// gate, scale or strength that is left out, are larger (about 1).
 constexpr double same_layer = 0.1;
 
 } // namespace
@@ -108,7 +108,8 @@ struct Peers::Process {
   std::string python = python_with_torch(), script = RECOLLECT_SOURCE_DIR "/bench/peers.py";
   std::unique_ptr<Dialogue> dialogue; // one process for many cases, because PyTorch takes seconds to start
 
-  /// The process's answer; status "failed" if the process has ended. The next question then restarts the process.
+  /// The answer of the Python process. If the process has ended, the status is "failed", and the next question starts a
+  /// new process.
   json ask(const json &question) {
     if (!dialogue) dialogue = std::make_unique<Dialogue>(std::vector<std::string>{python, script});
     std::string said;
@@ -117,7 +118,7 @@ struct Peers::Process {
     return {{"status", "failed"}, {"reason", "the process of bench/peers.py ended"}};
   }
 
-  /// The case's peers as rows, not yet timed.
+  /// A row for each peer of the case, not yet timed.
   std::vector<BenchResult> names(const PeerCase &asked, const std::string &folder) {
     json question = description(asked, folder);
     question["tuning"] = tuning;
@@ -133,8 +134,8 @@ struct Peers::Process {
     return rows;
   }
 
-  /// Copies the answer's status to the row. False if the peer failed: the process is then restarted, because a GPU may
-  /// be unusable after an error.
+  /// Copies the status of an answer to the row. Returns false if the peer failed. The process then ends, because it may
+  /// be unable to use the GPU after an error; the next question starts a new one.
   bool keep(const json &answer, BenchResult &row) {
     row.status = answer.at("status"), row.reason = answer.at("reason");
     if (row.status == "failed") dialogue.reset();
@@ -155,11 +156,11 @@ std::vector<BenchResult> Peers::enter(const PeerCase &asked, const std::function
   for (bool again = true; again;) {
     again = false;
     for (size_t i = 0; i < rows.size() && !again; ++i) {
-      if (rows[i].status != "ok") continue; // failed before the others were ready
+      if (rows[i].status != "ok") continue; // this peer failed in an earlier round
       told(name + ": first call of " + rows[i].source + ", which may compile and tune");
       if (process_->keep(process_->ask({{"ask", "ready"}, {"peer", i}, {"limit", process_->first_call}}), rows[i]))
         continue;
-      again = true; // the restart also ended peers that were ready
+      again = true; // peers that were ready are gone with the old process, so all must get ready again
       process_->names(asked, folder.path);
     }
   }

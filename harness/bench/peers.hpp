@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// The same layers in other libraries, timed on the same tensors by bench/peers.py: PyTorch, fla and others that are
-// installed.
+// SPDX-License-Identifier: Apache-2.0 Peers: the same layers in other libraries (PyTorch, fla and others that are
+// installed). bench/peers.py times them on the same tensors.
 #pragma once
 #include "harness/bench/bench.hpp"
 #include <functional>
@@ -8,11 +7,11 @@
 
 namespace recollect {
 
-/// What peers get to know of a case.
+/// What peers need to know of a case.
 struct PeerCase {
   const BenchCase *bench_case;
   const Sequence *inputs;       // q and k may have fewer heads than v
-  std::vector<double> expected; // the definition's o of the last batch's first head, [expected_steps, Dv]; may be empty
+  std::vector<double> expected; // the definition's o of head 0 of the last batch entry, [expected_steps,Dv], or empty
   int expected_steps;
 };
 
@@ -20,16 +19,18 @@ struct PeerCase {
 /// program decides who runs when and how many samples are enough.
 class Peers {
 public:
-  /// `first_call`: seconds allowed for a peer's first call, which compiles and tunes. `tuning`: milliseconds per Triton
-  /// configuration while tuning; 0: Triton's default, 100. Input error if no Python with PyTorch is found.
+  /// `first_call` is the time in seconds that the first call of a peer may take; this call compiles and tunes. `tuning`
+  /// is the time in milliseconds for which Triton times each configuration; 0 stands for Triton's default, 100. Input
+  /// error if no Python with PyTorch is found.
   explicit Peers(double first_call, double tuning = 0);
   ~Peers();
   Peers(const Peers &) = delete;
   Peers &operator=(const Peers &) = delete;
 
-  /// A row for every peer that knows the case and its parameters: "ok" if it can be timed, else with the reason.
+  /// A row for every peer that knows the case and its parameters. Its status is "ok" if the peer can be timed; if not,
+  /// the row has the reason.
   std::vector<BenchResult> enter(const PeerCase &asked, const std::function<void(const std::string &)> &told);
-  /// `count` samples of a peer that is ready. If the peer fails, there are fewer, and `row` gets the reason.
+  /// `count` samples of a peer that is ready. If the peer fails, there are no samples, and `row` gets the reason.
   std::vector<Sample> take(size_t peer, size_t count, BenchResult &row);
   /// Sets the row's timing method and error. A peer whose output differs from the definition is "wrong".
   void finish(size_t peer, BenchResult &row);

@@ -29,7 +29,7 @@ int parse_size(const std::string &text, const std::string &what) {
   return int(value);
 }
 
-/// Usage error if the shape cannot have these texts and heads of q and k.
+/// Usage error if a case of this shape cannot have these packed texts and this number of heads of q and k.
 void refuse_sharing(const BenchShape &timed) {
   const Shape &n = timed.shape;
   refuse_shared_heads(timed.qk_heads, n.H);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is timed: which forms of which layers, at which shapes, on which inputs.
+// The plan of a benchmark: which forms of which layers are timed, at which shapes, on which inputs.
 #pragma once
 #include "harness/call/packed.hpp"
 #include "harness/core/execution_options.hpp"
@@ -11,7 +11,7 @@ namespace recollect {
 struct BenchShape {
   Shape shape;
   std::string texts = ""; // lengths of packed texts, such as "1000,0,24"; "": not packed
-  int qk_heads = 0;       // heads of q and k; 0: as many as of v
+  int qk_heads = 0;       // number of heads of q and k; 0: as many as v has
 };
 
 struct BenchRequest : ExecutionOptions {
@@ -22,7 +22,7 @@ struct BenchRequest : ExecutionOptions {
   std::vector<std::string> without; // optional inputs that are not given
   SamplingRule rule;                // how many samples of a case are enough
   std::uint64_t seed = 1;
-  std::string along;     // "auto", "scan", "chain": all ranks share each sequence (along_ranks.hpp); "": not shared
+  std::string along;     // "auto", "scan", "chain": all ranks share each sequence (along_ranks.hpp); "": they do not
   bool backward = false; // time the forms' backward passes
 };
 
@@ -40,26 +40,26 @@ struct BenchCase : ExecutionOptions {
   int qk_heads = 0;       // as in BenchShape
   bool packed() const { return !texts.empty() || qk_heads > 0; }
 };
-/// "variant/form/B:4/H:16/T:4096/Dk:64/Dv:64/f32", where f32 is the type of the arrays. Settings that differ from the
-/// defaults follow: "/backward", "/math:tf32" (of products of float32 arrays), "/streaming", "/without:lambda",
-/// "/texts:1000,0,24", "/qk_heads:4" and "/ranks_along_T:4".
+/// The name of a case: "variant/form/B:4/H:16/T:4096/Dk:64/Dv:64/f32", where f32 is the type of the arrays. Settings
+/// that differ from the defaults follow: "/backward", "/math:tf32" (precision of products of float32 arrays),
+/// "/streaming", "/without:lambda", "/texts:1000,0,24", "/qk_heads:4" and "/ranks_along_T:4".
 std::string name_of(const BenchCase &c);
 /// Rounds each number to the nearest number of a 16-bit type. Does nothing for other types.
 void round_to(Real real, std::vector<double> &numbers);
-/// The tensors of a timed case: q, k, v and the layer's other inputs, rounded to the case's type.
+/// The tensors of a timed case: q, k, v and the layer's other inputs. q, k, v and w are rounded to the case's type.
 Sequence inputs_of(const BenchCase &c);
-/// The inputs of a timed case with its packed texts and grouped heads; for a backward pass, with the weights of the
-/// outputs.
+/// The inputs of a timed case, with its packed texts and grouped heads, and for a backward pass with do and dstate.
 LayerInputs layer_inputs_of(const BenchCase &c);
 
-/// Every form of every variant at every shape. Usage error for unknown names.
+/// A case for every form that was asked for, of every variant, at every shape. Usage error for unknown names.
 std::vector<BenchCase> bench_plan(const BenchRequest &request);
-/// "T=1024:65536:*2" replaces T in every shape by each of the values. Usage error for an unknown dimension.
+/// Replaces a dimension of every shape by each of several values. `sweep` is, for instance, "T=1024:65536:*2". Usage
+/// error for an unknown dimension.
 std::vector<BenchShape> swept(const std::vector<BenchShape> &shapes, const std::string &sweep);
-/// "B,H,T,Dk,Dv"
+/// Parses "B,H,T,Dk,Dv".
 Shape parse_shape(const std::string &text);
-/// Shapes from the file with this name, one per line: "1,16,96,64,64 texts=64,32 qk-heads=4", the last two optional.
-/// # begins a comment. Usage error if the file contains no shape.
+/// Parses `text`, the contents of the file named `file`. Each line is a shape, which texts and qk-heads may follow:
+/// "1,16,96,64,64 texts=64,32 qk-heads=4". # begins a comment. Usage error if there is no shape.
 std::vector<BenchShape> shapes_of(const std::string &text, const std::string &file);
 
 } // namespace recollect

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A text file whose bytes are tokens.
+// A text file for task=text. Each byte of the file is a token.
 #pragma once
 #include <memory>
 #include <string>
@@ -8,12 +8,12 @@ namespace recollect::train {
 
 struct Corpus {
   std::string bytes;
-  size_t held_out() const { return bytes.size() - bytes.size() / 10; } // index at which the held-out last tenth begins
+  size_t held_out() const { return bytes.size() - bytes.size() / 10; } // index of the first byte of the held-out tenth
   /// Size and hash (FNV-1a, 64 bits) of the bytes, which tell one corpus from another.
   std::string identity() const;
 };
 
-/// Input error if there is no such file.
+/// Reads the file. Input error if it does not exist.
 std::shared_ptr<const Corpus> load_corpus(const std::string &path);
 
 } // namespace recollect::train

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a model is built and trained: the parameters of one run, by name.
+// The settings of a training run: how its model is built and trained.
 #pragma once
 #include "harness/core/types.hpp"
 #include "harness/core/variant.hpp"
@@ -10,7 +10,8 @@ namespace recollect::train {
 /// Every setting with its default, range and meaning.
 const std::vector<ParamSpec> &settings();
 
-/// One run. `mixer_params` are the parameters of the layer that the setting `mixer` names; empty if mixer is "none".
+/// The settings of one run. `mixer_params` are the parameters of the layer that the setting `mixer` names; empty if
+/// mixer is "none".
 struct Setup {
   Params settings, mixer_params;
   std::shared_ptr<const Corpus> corpus = nullptr; // only for task=text
@@ -20,15 +21,17 @@ struct Setup {
 
 /// Number of channels of one head.
 int head_width(const Params &settings);
-/// The number of heads that have their own projection to this input of the mixer; other heads share these projections.
-/// columns_of() is the number of columns of all projections together.
+/// The number of heads for which this input of the mixer is projected. If it is less than the setting `heads`, several
+/// heads of the mixer share a projection. columns_of() is the number of columns of all these projections together.
 int heads_of(Tensor tensor, const Params &settings);
 int columns_of(Tensor tensor, const Params &settings);
 
-/// Settings from text. "LAYER.name" is a parameter of a layer, and is ignored unless the layer is the mixer. Usage
-/// error for unknown names, bad values, and a width that is not a multiple of the number of heads.
+/// Parses settings. "LAYER.name" is a parameter of a layer, and is ignored unless the layer is the mixer. Usage error
+/// for unknown names, bad values, and settings that do not fit together, such as a width that is not a multiple of the
+/// number of heads.
 Setup resolve_setup(const Assignments &given);
-/// Every combination of the given values (sweep.hpp), ordered by name.
+/// A setup for every combination of the given values (sweep.hpp). The value of the last setting, in the order of names,
+/// changes fastest.
 std::vector<Setup> setups(const Assignments &given);
 
 } // namespace recollect::train

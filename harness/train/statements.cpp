@@ -21,8 +21,8 @@ constexpr const char *rate_setting = "lr";
 bool matches(const TrainedModel &model, const Assignments &wanted) {
   for (const auto &[name, value] : wanted) {
     const auto found = model.settings.find(name);
-    if (found == model.settings.end()) return false; // a parameter of another layer
-    if (found->second != value) return false;        // compared as text: a number must be written as in the settings
+    if (found == model.settings.end()) return false; // the name is a parameter of another layer
+    if (found->second != value) return false;        // texts are compared: numbers must be written as in the settings
   }
   return true;
 }
@@ -51,8 +51,8 @@ std::vector<const TrainedModel *> chosen(const Statement &s, const std::vector<T
   return found;
 }
 
-/// The statement's measure of a model: accuracy, loss, length, or whether it diverged (1 or 0). A diverged model has
-/// accuracy 0 and the loss of a guess.
+/// What the statement measures, for one model: accuracy, loss, length, or whether the model diverged (1 or 0). A
+/// diverged model has accuracy 0 and the loss of a guess.
 double measured(const Statement &s, const TrainedModel &model) {
   const bool loss = s.measure == "loss";
   if (s.measure == "diverged") return model.trained->diverged;
@@ -70,14 +70,15 @@ double measured(const Statement &s, const TrainedModel &model) {
   return loss ? last->loss : last->accuracy;
 }
 
-/// Measures of the models, one row per seed and one column per rate. Only seeds that were trained at every rate.
+/// measured() for the models of one side of a statement, one row per seed and one column per learning rate. Seeds that
+/// were not trained at every rate are left out.
 struct Sampled {
   std::vector<std::string> rates;
   Tried trials;
   std::vector<std::vector<int>> diverged; // rows and columns as in `trials`
 };
 
-/// Rates ascend, so that a column has the same rate on both sides of a comparison.
+/// The rates ascend, so that a column has the same rate on both sides of a comparison.
 Sampled sampled(const Statement &s, const std::vector<const TrainedModel *> &models) {
   Sampled found;
   std::map<double, std::string> rates;
@@ -98,7 +99,8 @@ Sampled sampled(const Statement &s, const std::vector<const TrainedModel *> &mod
   return found;
 }
 
-/// The mean over seeds and its interval. Two seeds get no interval, because it would be very wide, or empty.
+/// Sets the mean over seeds and its interval. With fewer than three seeds there is no interval: for two it would be
+/// very wide, or empty if they agree.
 void give_interval(Side &side, const std::vector<double> &seeds) {
   const Mean mean = mean_of(seeds);
   side.mean = mean.mean;
@@ -121,7 +123,7 @@ Side at_best(const Sampled &all, bool smallest) {
   return side;
 }
 
-/// For every seed: the rate that is best for the other seeds, and the seed's measure at this rate.
+/// For every seed, the rate that is best for the other seeds, and what was measured for the seed at this rate.
 struct LeftOut {
   std::vector<double> values;
   std::vector<size_t> rates; // columns of Sampled::trials
@@ -165,18 +167,19 @@ void give_difference(Ruling &ruling, const std::vector<double> &first, const std
 }
 
 std::string number_verdict(const Statement &s, const Side &side) {
-  const double rounding = 1e-12; // matters if all seeds agree, because then the interval is a single number
+  const double rounding = 1e-12; // if all seeds agree, the interval is a single number, perhaps one of the limits
   if (side.low >= s.least - rounding && side.high <= s.most + rounding) return "holds";
   return side.high < s.least - rounding || side.low > s.most + rounding ? "refuted" : "undecided";
 }
 
-/// Why the models cannot decide the statement, or "".
+/// The verdict "undecided (REASON)" if the models cannot decide the statement, else "".
 std::string cannot_decide(const Statement &s, const Ruling &r) {
   if (!s.undecided.empty()) return "undecided (" + s.undecided + ")";
   return s.measure != "diverged" && r.first.diverged + r.second.diverged > 0 ? "undecided (diverged)" : "";
 }
 
-/// Verdict of a comparison that its models can decide, given the p-values of both directions.
+/// Verdict of a comparison for which cannot_decide() is "". `above` and `below` are the p-values for "the first side is
+/// larger" and "the second side is larger".
 std::string comparison_verdict(const Statement &s, const Ruling &r, double above, double below) {
   const double rounding = 1e-12; // rounding error of the means
   if (s.measure == "accuracy" && r.low >= -matters - rounding && r.high <= matters + rounding)

@@ -18,8 +18,8 @@ struct Drawn { // what one text is drawn from: `stream` belongs to this text, an
   int n = settings.integer("pairs"), V = settings.integer("vocabulary");
 };
 
-/// Writes the filler, `count` tokens between the pairs and the separator. Uses the stream's numbers from 3 n on; the
-/// pairs used the numbers before 3 n.
+/// Writes the filler: `count` tokens between the n pairs and the separator. Random number 3 n + i of the stream decides
+/// filler token i; the pairs use the numbers before 3 n.
 void write_filler(const Drawn &d, const std::vector<int> &keys, const int *pairs, int *tokens, int count) {
   const std::string &kind = d.settings.text("filler");
   if (count == 0) return;
@@ -31,15 +31,15 @@ void write_filler(const Drawn &d, const std::vector<int> &keys, const int *pairs
     const bool second = kind == "pairs" && i % 2;
     tokens[i] = d.V - 1;
     if (kind == "random") tokens[i] = others[d.stream.below(draw, others.size())];
-    if (second) { // for an odd `count`, the last key would have no value: a separator stays in its place
+    if (second) { // if `count` is odd, the last token remains a separator, because a key there would have no value
       const std::uint64_t pair = d.stream.below(draw, std::uint64_t(d.n));
       tokens[i - 1] = pairs[2 * pair], tokens[i] = pairs[2 * pair + 1];
     }
   }
 }
 
-/// `count` random numbers below n, which use the stream's numbers first, first + 1, ... They are distinct unless
-/// `again`.
+/// `count` random numbers below n, made from the numbers first, first + 1, ... of the stream `draw`. They are distinct
+/// unless `again` is set.
 std::vector<int> numbers(bool again, int count, int n, const Stream &draw, std::uint64_t first) {
   if (!again) return distinct(count, n, draw, first);
   std::vector<int> all;
@@ -85,7 +85,7 @@ void write_copy(const Drawn &d, int *tokens, int *labels) {
   tokens[d.n] = d.V - 1;
 }
 
-/// Every blank stands before one of the words, which is drawn uniformly.
+/// For every blank, the word that it stands before is drawn uniformly.
 void write_selective_copy(const Drawn &d, int *tokens, int *labels) {
   const int length = text_length(d.settings), blank = d.V - 2;
   std::vector<int> blanks(size_t(d.n));
@@ -212,7 +212,7 @@ int text_length(const Params &settings) {
   if (task == "zoology") return zoology_text(settings).length;
   if (task == "copy") return 2 * n + 1;
   if (task == "selective_copy") return settings.integer("length") ? settings.integer("length") : 2 * n + 1;
-  if (task == "noisy_recall") return 2 * n - 1; // the value of the last key is asked, not shown
+  if (task == "noisy_recall") return 2 * n - 1; // n pairs without the last value, which may be asked
   if (task == "swaps" || task == "words") return n;
   if (task == "text") return settings.integer("context");
   return task == "trees" ? settings.integer("elements") : 2 * settings.integer("context") + 1;

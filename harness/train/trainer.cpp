@@ -19,7 +19,7 @@ bool room_for_another(size_t models, std::optional<std::uint64_t> free_at_first,
 
 int solved_length(const Numbers &answers, int letters) {
   if (answers.empty()) return 0; // the model diverged
-  // [letters] For each letter, the number of words that are right there.
+  // For each position in a word, the number of words for which the answer at this position is right.
   Numbers right(static_cast<size_t>(letters), 0.0);
   for (size_t i = 0; i < answers.size(); ++i) right[i % right.size()] += answers[i];
   const double enough = 0.9 * double(answers.size()) / letters;
@@ -79,7 +79,7 @@ void Trainer::begin(int steps) {
       model_.step(texts(at_.step + begun_), update(at_.step + begun_));
     } catch (const OverMemory &) {
       throw;
-    } catch (const Error &) { // the mixer throws on numbers that are not finite
+    } catch (const Error &) { // the mixer throws if numbers are not finite
       refused_ = true;
     }
   }

@@ -40,9 +40,9 @@ std::vector<Table> tables_of(const std::vector<TrainingRun> &plan, const std::ve
       no_metrics(),
       table_of({}, {}),
       {"training_curves", {{"run", integer}, {"step", integer}, {"loss", real}, {"accuracy", real}}, {}},
-      // An unfinished run's parameters (value) and AdamW's moments (first, second), one row per parameter. The row
-      // before these holds the number of steps made and the sums of loss and accuracy since the last point of the
-      // curve.
+      // For an unfinished run: first a row with the number of steps made (in the column `value`) and the sums of loss
+      // and of accuracy since the last point of the curve (`first`, `second`). Then a row per parameter of the model,
+      // with its value and AdamW's two moments.
       {"training_state", {{"run", integer}, {"value", real}, {"first", real}, {"second", real}}, {}}};
 }
 
@@ -166,24 +166,15 @@ void TrainingRecord::finish(const std::function<Table(const Results &)> &stateme
 
 namespace {
 
-/// What identifies a run: experiment, seed, settings and parameters.
+/// A text that identifies a run: experiment, seed, settings and parameters.
 std::string identity(const TrainedModel &model) {
   std::string all = model.experiment + '\n' + std::to_string(model.seed);
   for (const auto &[name, value] : model.settings) all += '\n' + name + '=' + value;
   return all;
 }
 
-/// "a; b; a; " -> "a; b"
-std::string distinct(const std::string &values) {
-  std::string kept;
-  for (size_t begin = 0, end; (end = values.find("; ", begin)) != std::string::npos; begin = end + 2) {
-    const std::string value = values.substr(begin, end - begin) + "; ";
-    if (("; " + kept).find("; " + value) == std::string::npos) kept += value;
-  }
-  return kept.substr(0, kept.size() - 2);
-}
-
-/// The facts of all files, except facts about the process that wrote the file.
+/// The facts that the files record, with all values that differ between files. Facts about the process that wrote a
+/// file, such as its command line, are left out.
 Facts common_facts(const std::vector<Results> &files) {
   Facts common;
   for (const auto &[name, value] : files.at(0).meta) {
@@ -226,13 +217,13 @@ Results planned_trainings(const std::vector<TrainingRun> &plan, const std::vecto
 }
 
 Results joined_trainings(const std::vector<Results> &files, const Results &planned) {
-  std::map<std::string, std::int64_t> numbers; // identity of a run -> its number; the planned runs come first
+  std::map<std::string, std::int64_t> numbers; // identity of a run -> number of the run; planned runs come first
   for (const TrainedModel &model : models_of(planned)) numbers.emplace(identity(model), numbers.size());
   std::vector<Table> tables = tables_of({}, {});
   std::set<std::int64_t> trained;
   std::vector<const Results *> sources;
   for (const Results &file : files) sources.push_back(&file);
-  sources.push_back(&planned); // last, so that it only adds runs that no file has trained
+  sources.push_back(&planned); // the last source, so that it only adds runs that no file has trained
   for (const Results *file : sources) {
     std::map<std::int64_t, std::int64_t> taken; // number of a run in this file -> its number among all runs
     const std::vector<TrainedModel> models = models_of(*file);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A batch's data, which are sent to the device in one transfer, and the batch's results, which stay on the device.
+// The data of a batch, which are sent to the device in one transfer, and its results, which stay on the device.
 #pragma once
 #include "harness/device/each_index.hpp"
 #include "harness/train/network/model.hpp"
 
 namespace recollect::train {
 
-/// The positions of each token of the vocabulary: token i is at positions places[begin[i]] ... places[begin[i + 1] - 1].
+/// The positions in a batch at which each token of the vocabulary occurs. For token i these are places[begin[i]] ...
+/// places[begin[i + 1] - 1].
 struct Places {
   std::vector<int> begin, places;
   Places(const std::vector<int> &tokens, int vocabulary)
@@ -20,7 +21,7 @@ struct Places {
 
 /// A batch on the device.
 struct Batch {
-  Array<int> tokens, asked, labels; // asked: positions at which an answer is asked; labels: the right answers there
+  Array<int> tokens, asked, labels; // asked: positions at which an answer is asked; labels: the right answer at each
   Array<int> begin, places;         // as in Places
   Batch(Arena &arena, const Texts &texts, int vocabulary) {
     std::vector<int> all = texts.tokens, answers;
@@ -38,7 +39,7 @@ struct Batch {
   }
 };
 
-/// sums[b] = the sum of the squares of block b of `numbers`, that is of numbers 256 b ... 256 b + 255.
+/// Computes sums[b], the sum of the squares of numbers[256 b] ... numbers[256 b + 255].
 template <class Real> struct Squares {
   static constexpr int block = 256;
   static size_t blocks(size_t numbers) { return (numbers + block - 1) / block; }
@@ -53,10 +54,12 @@ template <class Real> struct Squares {
   }
 };
 
-/// Results of a batch, on the device until the next batch.
+/// Results of a batch, which stay on the device until the next batch.
 struct Left {
   int answers;
-  Array<double> losses, right, squares; // losses, right: [answers]; squares: of the gradient, summed by block (Squares)
+  // losses: cross-entropy of each answer; right: 1 for a right answer, 0 for a wrong one; squares: Squares::sums of the
+  // gradient
+  Array<double> losses, right, squares;
   Left(Arena &arena, size_t count, size_t blocks)
       : answers(int(count)), losses(arena.take<double>(count)), right(arena.take<double>(count)),
         squares(arena.take<double>(blocks)) {}
@@ -80,7 +83,7 @@ struct SumUp {
     once(team, [=] { to[0] = loss, to[1] = right, to[2] = square; });
   }
 };
-/// Converts SumUp's `sums` [3], copied to the host, of a batch with `answers` answers.
+/// The results of a batch with `answers` answers. `sums` [3] are those of SumUp, copied to the host.
 inline Judged judged(const double *sums, int answers) { return {sums[0], int(sums[1]), answers, sums[2], {}}; }
 
 } // namespace recollect::train

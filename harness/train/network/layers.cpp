@@ -18,8 +18,8 @@ struct Plus {
   template <class Real> KOKKOS_FUNCTION Real operator()(Real a, Real b) const { return a + b; }
 };
 
-/// The mean of a row x of `width` numbers (0 unless `centred`), and the scale s = 1 / sqrt(|x - mean|^2 / divisor +
-/// floor).
+/// Computes two numbers for a row x of `width` numbers: its mean, which counts as 0 unless `centred`, and the scale
+/// s = 1 / sqrt(|x - mean|^2 / divisor + floor).
 template <class Real> struct Scaling {
   int width;
   Real divisor, floor;
@@ -40,7 +40,8 @@ template <class Real> Scaling<Real> to_mean_square(int width) { return {width, R
 template <class Real> Scaling<Real> to_length(int width) { return {width, Real(1), Real(unit_floor)}; }
 template <class Real> Scaling<Real> to_variance(int width) { return {width, Real(width), Real(layer_floor), true}; }
 
-/// y = gain s (x - mean) + shift, with mean and s by Scaling. An empty gain means 1, an empty shift 0.
+/// y = gain s (x - mean) + shift for every row x of X, where Scaling gives s and the mean. An empty gain means 1; an
+/// empty shift means 0.
 template <class Real>
 Array<Real> scaled_forward(Arena &arena, const Array<Real> &X, const Scaling<Real> &by, const Array<Real> &gain = {},
                            const Array<Real> &shift = {}) {
@@ -57,8 +58,8 @@ Array<Real> scaled_forward(Arena &arena, const Array<Real> &X, const Scaling<Rea
   return Y;
 }
 
-/// Gradients of scaled_forward(). With u = x - mean and g = gain dy, a row of dX increases by
-/// s g - s^3 / divisor (u.g) u, minus the mean of s g if x is centred.
+/// Adds the gradients of scaled_forward(). With u = x - mean and g = gain dy, the row of dX that belongs to x increases
+/// by s g - s^3 / divisor (u.g) u. If x is centred, the mean of s g is subtracted.
 template <class Real>
 void add_scaled_backward(Arena &arena, const Array<Real> &X, const Scaling<Real> &by, const Array<Real> &dY,
                          const Array<Real> &dX, const Array<Real> &gain = {}, const Array<Real> &dgain = {},
@@ -237,7 +238,7 @@ Array<Real> gelu_backward(Arena &arena, const Array<Real> &X, const Array<Real> 
       "train::gelu_backward", X.extent(0),
       KOKKOS_LAMBDA(size_t i) {
         const Real x = X[i], density = math::exp(-x * x / 2) * Real(M_2_SQRTPI * M_SQRT1_2 / 2);
-        const Real part = x == 0 ? Real(0.5) : Y[i] / x; // Phi(x) from Y = x Phi(x), without another erf()
+        const Real part = x == 0 ? Real(0.5) : Y[i] / x; // Phi(x), from Y = x Phi(x), which saves a call of erf()
         dX[i] = dY[i] * (part + x * density);
       },
       16);
@@ -263,7 +264,7 @@ template <class Real> Array<Real> rope(Arena &arena, const Array<Real> &X, int w
   const Array<Real> turns = arena.take<Real>(2 * angles), Y = arena.take<Real>(X.extent(0));
   each_index(
       "train::turns", angles,
-      KOKKOS_LAMBDA(size_t i) { // in float64: a large angle in float32 has no digits left after reduction by 2 pi
+      KOKKOS_LAMBDA(size_t i) { // in float64: a large float32 angle, reduced by 2 pi, has no correct digits
         const int t = int(i / size_t(half)), j = int(i % size_t(half));
         const double angle = t * math::pow(10000.0, -2.0 * j / D);
         turns[2 * i] = Real(math::cos(angle)), turns[2 * i + 1] = Real(sign * math::sin(angle));

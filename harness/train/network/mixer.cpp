@@ -8,7 +8,7 @@
 namespace recollect::train {
 namespace {
 
-/// A Form or a Vjp has one function for each type. Returns the one for Real.
+/// A Form or a Vjp has one function for each number type. Returns the function for Real.
 template <class Real, class Kernels> const auto &of_type(const Kernels &kernels) {
   if constexpr (std::is_same_v<Real, float>)
     return kernels.f32;
@@ -16,7 +16,7 @@ template <class Real, class Kernels> const auto &of_type(const Kernels &kernels)
     return kernels.f64;
 }
 
-/// The initial states of all heads, each a copy of `one` or, if that is empty, zero. They need memory of their own,
+/// The initial states of all heads: each is a copy of `one` or, if `one` is empty, zero. They are in separate memory,
 /// because the layer overwrites them.
 template <class Real> Array<Real> state_of_all(Arena &arena, const Call<Real> &call, const Array<Real> &one) {
   const Array<Real> state = arena.take<Real>(call.shape.heads() * call.state_shape.size());

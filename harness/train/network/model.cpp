@@ -29,10 +29,11 @@ struct Model::Here {
 
 namespace {
 
-/// Computes on the device the factor on a step's gradient: 1, or less if the gradient is clipped. If the loss or the
-/// gradient is not finite, the factor of this step and all later ones is NaN, with which AdamW updates nothing.
+/// Computes on the device the factor by which a step's gradient is multiplied: 1, or less if the gradient is clipped.
+/// If the loss or the gradient is not finite, the factor is NaN in this step and in all later steps, and AdamW then
+/// updates nothing.
 struct Factor {
-  Array<double> sums, factor; // sums [3]: SumUp's; factor [1]: the previous step's, replaced by this step's
+  Array<double> sums, factor; // sums [3] of this step (SumUp); factor [1] of the previous step, which is replaced
   double clip;
   KOKKOS_FUNCTION void operator()(size_t) const {
     const double length = math::sqrt(sums[2]),
@@ -46,7 +47,7 @@ template <class Real> struct AdamW {
   Array<Real> gradient, parameters, first, second;
   Array<char> decays;
   Array<double> factor;
-  double rate, decay, whole1, whole2; // whole1, whole2: AdamW's bias corrections 1 - beta1^count, 1 - beta2^count
+  double rate, decay, whole1, whole2; // whole1 = 1 - beta1^count and whole2 = 1 - beta2^count correct AdamW's bias
   KOKKOS_FUNCTION void operator()(size_t i) const {
     if (!(factor[0] > 0)) return;
     const Real g = Real(factor[0]) * gradient[i];

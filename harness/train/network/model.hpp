@@ -10,6 +10,7 @@
 
 namespace recollect::train {
 
+/// Results of a model on a batch of texts.
 struct Judged {
   double loss = 0; // mean cross-entropy of the answers
   int right = 0, asked = 0;
@@ -18,8 +19,8 @@ struct Judged {
   double accuracy() const { return asked ? double(right) / asked : 0; }
 };
 
-/// Hyperparameters of AdamW's step `count` (from 1). A gradient whose norm exceeds `clip` is scaled to norm `clip`;
-/// clip = 0 turns this off. Each step shrinks matrices by the fraction rate * decay.
+/// Hyperparameters of AdamW's step number `count`, counted from 1. A gradient whose norm exceeds `clip` is scaled to
+/// norm `clip`, unless clip = 0. Each step shrinks matrices by the fraction rate * decay.
 struct Update {
   int count;
   double rate, decay, clip;
@@ -50,10 +51,10 @@ public:
   /// How many steps should be started before their results are asked for. On a GPU more than one, so that host and
   /// device work at the same time.
   static int together();
-  /// Starts a step, that is the gradient and the update. After a loss or gradient that is not finite, no step updates
-  /// anything until set() is called. At most most_begun steps may be started between two calls of judged().
+  /// Starts a step: the gradient and the update. If a loss or a gradient is not finite, this step and later steps
+  /// update nothing until set() is called. At most most_begun steps may be started between two calls of judged().
   void step(const Texts &texts, const Update &update);
-  /// Results of the steps started since the last call.
+  /// Waits for the steps that were started since the last call, and returns their results.
   std::vector<Judged> judged();
 
 private:

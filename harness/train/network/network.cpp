@@ -10,26 +10,27 @@
 namespace recollect::train {
 namespace {
 
-/// One input tensor of the mixer: a projection of the block's input, followed by those functions (sigmoid, rotary
-/// embedding, normalisation) that the settings ask for.
+/// One input tensor of the mixer. It is a projection of the block's input, to which functions (sigmoid, rotary
+/// embedding, normalisation) are applied as the settings ask.
 template <class Real> struct Projected {
   Tensor tensor;
   std::string weights;
   bool convolved, gate;
   int heads, width;       // number of heads, width of one head
-  Array<Real> raw, given; // raw: input of the last function; given: its output, which the mixer gets
+  Array<Real> raw, given; // raw: input of the last of these functions; given: its output, which the mixer takes
 };
 
 /// What a block keeps for the backward pass.
 template <class Real> struct Block {
   Array<Real> x, middle, normed, hidden, active; // x: input of the mixer's norm; middle: input of the MLP's norm
-  Array<Real> mixed, convolved, raw_read, read;  // mixed: norm of x; read: mixer's output, raw_read: before its norm
+  Array<Real> mixed, convolved, raw_read,
+      read; // mixed: normed x; raw_read: mixer's output; read: normed raw_read
   std::vector<Projected<Real>> projected;
   std::unique_ptr<Mixing<Real>> mixing;
 };
 
-/// For one row of logits: computes the cross-entropy and whether the label has the largest logit (of equal logits, the
-/// first counts as the largest). Then replaces the logits by the derivative of the mean cross-entropy of all rows.
+/// For one row of logits, computes the cross-entropy, and whether the label has the largest logit. Of equal logits, the
+/// first counts as the largest. Then replaces the logits by the derivative of the mean cross-entropy of all rows.
 template <class Real> struct CrossEntropy {
   int rows, width;
   Array<int> labels;
@@ -59,7 +60,7 @@ template <class Real> struct CrossEntropy {
   }
 };
 
-/// One batch, forward and backward.
+/// The forward and backward pass of one batch.
 template <class Real> class Pass {
 public:
   using Rows = Array<Real>;
@@ -71,7 +72,7 @@ public:
         T_(texts.length), d_(s_.integer("width")), H_(s_.integer("heads")), D_(head_width(s_)),
         ffn_(s_.integer("ffn")) {}
 
-  /// The addresses and sizes on which the kernels of start() depend, besides the setup.
+  /// The addresses and sizes on which the kernels of start() depend in addition to the setup.
   DeviceGraph::Key key() const {
     return {
         std::uintptr_t(w_.data()), std::uintptr_t(g_.data()), arena_.begin(), scratch_->begin(), size_t(B_), size_t(T_),
@@ -100,14 +101,14 @@ private:
   Rows slot(const std::string &name) const { return part(g_, name); }
   size_t steps() const { return size_t(B_) * size_t(T_); }
 
-  /// The norm at `place`: "3.mixer ", "3.ffn ", or "" for the norm before the output head.
+  /// Applies the norm at `place`: "3.mixer " and "3.ffn " are norms of block 3, "" is the norm before the output head.
   Rows norm_forward(const Rows &x, const std::string &place) {
     const std::string &kind = s_.text("norm");
     if (kind == "none") return x;
     const Rows gain = at(place + "gain");
     return kind == "layer" ? layer_forward(arena_, x, gain, at(place + "shift")) : rms_forward(arena_, x, gain);
   }
-  /// Adds the gradient to dx.
+  /// Backward pass of norm_forward() for the gradient d of its output. Adds the gradient of x to dx.
   void norm_backward(const Rows &x, const std::string &place, const Rows &d, const Rows &dx) {
     const std::string &kind = s_.text("norm");
     if (kind == "none") return add_to(dx, d);
@@ -156,7 +157,8 @@ public: // nvcc requires classes that contain a kernel to be public
         size_t(B));
   }
 
-  /// Computes the cross-entropy at the labels. Returns its derivative with respect to x if a gradient is wanted.
+  /// Computes the cross-entropy at the positions that have labels. Returns the derivative of its mean with respect to x
+  /// if a gradient is wanted.
   Rows answers(const Rows &x) {
     const int V = s_.integer("vocabulary"), N = left_.answers;
     const Array<int> places = batch_.asked;
@@ -234,7 +236,7 @@ private:
   bool turned(Tensor tensor) const {
     return s_.text("positions") == "rope" && (tensor == Tensor::q || tensor == Tensor::k);
   }
-  bool keys_looked_up() const { // whether the layer has an input w, and the settings make w the key
+  bool keys_looked_up() const { // whether the layer has an input w and the settings make w equal to the key
     const std::vector<Input> &inputs = mixer_->inputs;
     return s_.text("lookups") == "keys" &&
            std::any_of(inputs.begin(), inputs.end(), [](const Input &input) { return input.name == "w"; });

@@ -11,9 +11,9 @@ namespace recollect::train {
 template <class Real> class Network {
 public:
   Network(const Setup &setup, const Weights &weights);
-  /// Starts a batch, whose results appear later: `sums` [3] as SumUp computes them (batch.hpp), and, unless `gradient`
-  /// is empty, the gradient of the loss with respect to all parameters. Returns the number of answers asked. The host
-  /// waits only if the mixer makes it wait.
+  /// Starts the passes of a batch and returns the number of answers asked. The results appear later: `sums` [3], as
+  /// SumUp computes them (batch.hpp), and, unless `gradient` is empty, the gradient of the loss with respect to all
+  /// parameters. The host waits only if the mixer makes it wait.
   int start(const Array<Real> &parameters, const Texts &texts, const Array<double> &sums,
             const Array<Real> &gradient = {});
   /// Like start(), but waits and returns the results.
@@ -22,7 +22,7 @@ public:
 private:
   const Setup &setup_;
   const Weights &weights_;
-  Array<Real> start_;   // one head's initial state
+  Array<Real> start_;   // initial state of one head
   Array<double> right_; // for each answer of the batch started last: 1 if right, else 0
   Arena arena_;
   DeviceGraph graph_; // the kernels of a batch's forward and backward pass
