@@ -131,7 +131,7 @@ int run_bench(const BenchFlags &flags, const Words &command_line) {
 Action add_bench(CLI::App &app) {
   const auto flags = std::make_shared<BenchFlags>();
   CLI::App &c = *app.add_subcommand(
-      "bench", "time forms on random tensors, next to the machine's peak rates and other implementations");
+      "bench", "time forms on random tensors; compare with the machine's peak rates and other implementations");
   c.add_option("--variants", flags->variants, "names or globs, comma-separated")->delimiter(',')->capture_default_str();
   c.add_option("--forms", flags->forms, "recurrent, fast, all, or names of forms, comma-separated")
       ->delimiter(',')
@@ -140,11 +140,17 @@ Action add_bench(CLI::App &app) {
   c.add_option(
       "--shapes", flags->shapes_file,
       "file of shapes, one B,H,T,Dk,Dv per line, where texts=LENGTHS and qk-heads=N may follow; # begins a comment");
-  c.add_option("--sweep", flags->sweeps, "T=1024:65536:*2, D=32,64,128, ... (repeatable)")->expected(1)->take_all();
+  c.add_option("--sweep", flags->sweeps,
+               "values of one dimension of the shapes: T=1024:65536:*2, D=32,64,128 (both widths), ... (repeatable)")
+      ->expected(1)
+      ->take_all();
   flags->dtype.add(c);
   c.add_option("--chunk", flags->chunk, "chunk length C")->check(CLI::Range(1, 1 << 30))->capture_default_str();
   c.add_option("--without", flags->without, "optional inputs to leave out, comma-separated")->delimiter(',');
-  c.add_option("--set", flags->settings, "name=value, or variant.name=value (repeatable)")->expected(1)->take_all();
+  c.add_option("--set", flags->settings,
+               "name=value for every variant with this parameter, or VARIANT.name=value (repeatable)")
+      ->expected(1)
+      ->take_all();
   c.add_option("--min-time", flags->rule.least_seconds, "least measured time per case in seconds")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
@@ -159,9 +165,9 @@ Action add_bench(CLI::App &app) {
   c.add_flag("--backward", flags->backward,
              "time the forms' backward passes: gradients of all inputs from do and dstate")
       ->excludes(c.get_option("--ranks-along"));
-  c.add_option(
-       "--texts", flags->texts,
-       "lengths of packed texts, such as 3000,0,1096, each with a state of its own; B is 1, and they add up to T")
+  c.add_option("--texts", flags->texts,
+               "lengths of packed texts, such as 3000,0,1096, whose sum must be T; B must be 1, and each text has its "
+               "own state")
       ->excludes(c.get_option("--ranks-along"));
   c.add_option("--qk-heads", flags->qk_heads, "number of heads of q and k, each shared by several heads of v")
       ->excludes(c.get_option("--ranks-along"));

@@ -291,18 +291,18 @@ Action add_check(CLI::App &app) {
   CLI::App &c = *app.add_subcommand("check", "compare a kernel's outputs and gradients with the float64 reference");
   c.add_option("variant", flags->variant, "see `recollect list variants`");
   CLI::Option *input = c.add_option("-i,--input", flags->input, "the kernel's inputs: HDF5, .npz or .safetensors");
-  c.add_option(
-      "-c,--candidate", flags->candidate,
-      "the kernel's results, any of o, state and gradients: HDF5, .npz, .safetensors or .npy; with --battery a "
-      "folder of .npz");
+  c.add_option("-c,--candidate", flags->candidate,
+               "the kernel's results (any of o, state and gradients): a file in HDF5, .npz, .safetensors or .npy; with "
+               "--battery a folder of .npz");
   CLI::Option *battery =
       c.add_option("--battery", flags->battery,
                    "the folder that `sample --battery` wrote; the folder of --candidate has files of the same names")
           ->excludes(input);
   c.add_flag(
       "--grad", flags->gradient,
-      "check gradients too: the input also holds do and optionally dstate (of the final state), the candidate any "
-      "of dq, dk, dv, the gradients of the gates and of w, and dstate (of the initial state)");
+      "check gradients too: the input must hold the output gradient `do` and may hold dstate, the gradient of the "
+      "final state; the candidate may hold dq, dk, dv, the gradients of the gates and of w, and dstate, the gradient "
+      "of the initial state");
   flags->dtype_given = flags->types.add(c, "f32",
                                         "the kernel's type: f64, f32, tf32, f16 or bf16; with --self the storage type, "
                                         "by default f32 and f64");
@@ -310,12 +310,13 @@ Action add_check(CLI::App &app) {
       ->expected(1)
       ->take_all();
   c.add_option("--chunk", flags->chunk,
-               "the kernel's chunk length: steps between two roundings of the state, at most T")
+               "the kernel's chunk length, at most T: the number of steps from one rounding of the state to the next")
       ->check(CLI::Range(1, 1 << 30))
       ->capture_default_str();
   flags->convention.add(c);
   CLI::Option *self = c.add_flag("--self", flags->self,
-                                 "check every form of every layer (or of the one named) on its battery, with gradients")
+                                 "check every form of every layer (or of the layer named) on the layer's battery, with "
+                                 "gradients")
                           ->excludes(input)
                           ->excludes(battery);
   c.add_flag("--quick", flags->quick, "with --self: a few cases per layer")->needs(self);
@@ -333,9 +334,10 @@ Action add_check(CLI::App &app) {
       ->excludes(input)
       ->excludes(battery)
       ->excludes(self);
-  c.add_option("--plant", flags->plant,
-               "make every known mistake on purpose in eleven layers (or in the one named), and write to this CSV file "
-               "which criteria reject it: those of `check`, and those of other projects")
+  c.add_option(
+       "--plant", flags->plant,
+       "make every known mistake on purpose in eleven layers (or in the layer named), and write to this CSV file "
+       "how often `check` and the criteria of other projects reject it")
       ->excludes(input)
       ->excludes(battery)
       ->excludes(self);

@@ -116,9 +116,10 @@ struct ConventionFlags {
         ->check(CLI::IsMember(strength_names()));
     c.add_option(
         "--scale", scale,
-        "factor on q: a number, or rsqrt for 1/sqrt(Dk). Default: the default of the layer's parameter scale (for "
-        "softmax 1/sqrt(Dk)); 1 if it has none");
-    c.add_option("--l2norm", l2norm, "EPS: q and k are divided by sqrt(sum of squares + EPS); none: they are not");
+        "factor by which q is multiplied: a number, or rsqrt for 1/sqrt(Dk). Default: the default of the layer's "
+        "parameter `scale` (for softmax 1/sqrt(Dk)), or 1 if the layer has no such parameter");
+    c.add_option("--l2norm", l2norm,
+                 "EPS: rows of q and k are divided by sqrt(sum of squares + EPS); none: they are not");
   }
   /// The convention that the flags describe. `settings` are the layer's parameters; if they set `scale`, the convention
   /// has no scale.
@@ -158,9 +159,10 @@ struct TypeFlags {
   CLI::Option *add(CLI::App &c, const std::string &usual, const std::string &meaning) {
     dtype = usual;
     CLI::Option *const option = c.add_option("--dtype", dtype, meaning)->capture_default_str();
-    c.add_option("--dtype-of", of,
-                 "types of individual arrays, such as state=f32,g=f32; default: the types of --convention, or of the "
-                 "file if it has 16-bit arrays, else --dtype");
+    c.add_option(
+        "--dtype-of", of,
+        "types of individual arrays, such as state=f32,g=f32; default: those of --convention, those in the file "
+        "if it has 16-bit arrays, or --dtype");
     return option;
   }
   Precision precision() const { return parse_precision(dtype); }
@@ -208,7 +210,9 @@ struct OutputFlags {
 struct Shard {
   std::string text;
   size_t part = 1, parts = 1;
-  void add(CLI::App &c) { c.add_option("--shard", text, "i/n: only part i of n parts; see `recollect merge`"); }
+  void add(CLI::App &c) {
+    c.add_option("--shard", text, "i/n: work on part i of n parts only; `recollect merge` joins the results");
+  }
   void parse() {
     if (text.empty()) return;
     const std::vector<std::string> words = split(text, '/');

@@ -52,10 +52,13 @@ struct PlanFlags {
                "tune the free parameters of each layer (temperature, ridge, gates) on separate seeds first");
     c.add_option(
          "--state-bytes", state_bytes,
-         "such as 32K: give each layer the largest widths d and dv whose state fits (per head, in --dtype), tune it, "
-         "and rank the layers; on the task recall with 10 seeds, unless --tasks and --seeds say otherwise")
+         "a number of bytes, such as 32K: give each layer the largest widths d and dv at which its state takes at most "
+         "so many bytes (per head, in --dtype); then tune the layers and rank them. By default on the task recall with "
+         "10 seeds")
         ->excludes("--shape");
-    c.add_option("--suite", suite, "run the [[run]] entries of this TOML file (see suites) instead of the flags above")
+    c.add_option("--suite", suite,
+                 "run the [[run]] entries of this TOML file instead of the flags above; the folder suites has "
+                 "examples")
         ->excludes("--variants", "--tasks", "--set", "--shape", "--state-bytes");
   }
   RunRequest request() const {
@@ -274,13 +277,14 @@ Action add_run(CLI::App &app) {
   CLI::App &c = *app.add_subcommand("run", "run every selected variant on every selected task");
   flags->plan.add(c);
   c.add_option("--metric", flags->metrics,
-               "metrics of the tables, comma-separated, or all; default: each task's first (`recollect list tasks`)")
+               "metrics to show in the tables, comma-separated, or all; default: the first metric of each task (see "
+               "`recollect list tasks`)")
       ->delimiter(',');
   c.add_option("--compare", flags->compare,
-               "layers, comma-separated: every pair's difference over shared seeds, with its interval and p; without "
-               "--variants only these layers run")
+               "layers, comma-separated: for every two of them, print the difference of their results over the seeds "
+               "that they share, its interval and the p-value; without --variants no other layers run")
       ->delimiter(',');
-  c.add_flag("-v,--verbose", flags->every_case, "print a line per case, and with --state-bytes every pair");
+  c.add_flag("-v,--verbose", flags->every_case, "print a line per case; with --state-bytes, compare every two layers");
   c.add_option("--warmup", flags->warmup, "unmeasured launches before the measured ones")
       ->check(CLI::Range(0, 1000))
       ->capture_default_str();

@@ -138,7 +138,8 @@ Action add_sample(CLI::App &app) {
   CLI::Option *no_state = c.add_flag("--no-state", flags->no_state, "write no initial state");
   CLI::Option *texts =
       c.add_option("--texts", flags->texts,
-                   "lengths of packed texts, such as 30,0,69: B is 1, with cu_seqlens and one state per text");
+                   "lengths of packed texts, such as 30,0,69: B must be 1; the file then has cu_seqlens, and a state "
+                   "for each text");
   CLI::Option *qk =
       c.add_option("--qk-heads", flags->qk_heads, "number of heads of q and k, each shared by several heads of v");
   CLI::Option *kv =
@@ -157,7 +158,9 @@ Action add_sample(CLI::App &app) {
       "--with", flags->with,
       "arrays that Mamba kernels take in addition to the layer's inputs: D (skip term), z (output gate), or D,z");
   c.add_option("--without", flags->without, "optional inputs to leave out, comma-separated")->delimiter(',');
-  c.add_flag("--grad", flags->gradient, "also write do and, if there is a final state, dstate, for `check --grad`");
+  c.add_flag("--grad", flags->gradient,
+             "also write the output gradient `do` and, if there is a final state, its gradient `dstate`: inputs for "
+             "`check --grad`");
   flags->types.add(c, "f64",
                    "f64, f32, f16 or bf16: numbers are rounded to this type; files hold float64 for f64, else float32");
   c.add_option("--set", flags->settings, "name=value of the variant's parameters (repeatable)")

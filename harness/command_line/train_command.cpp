@@ -308,7 +308,8 @@ Action add_train(CLI::App &app) {
       ->take_all();
   CLI::Option *suite =
       c.add_option("--suite", flags->suite,
-                   "train the [[train]] entries of this TOML file and judge its statements (see suites)")
+                   "train the [[train]] entries of this TOML file and judge its statements; the folder suites has "
+                   "examples")
           ->excludes("--set");
   c.add_option("--judge", flags->judged,
                "train nothing: judge the suite's statements with the models in these files; -o joins the files")
