@@ -4,10 +4,11 @@
 
     bench/collect.py a.h5 b.h5 ... -o bench/results/nvidia_h100.csv
 
-Lines that begin with # state the origin of the rows: device, commits, commands, ceilings. On a CPU the device is the processor
-with its number of threads, and a line states the governor, turbo, load and pinning. All files must be of one device. If a
-case was timed in several files, its row comes from the last of them. --add keeps the rows
-and lines of OUTPUT, except those of cases that were timed again. --note adds a line about what the files do not state."""
+Lines that begin with # state the origin of the rows: device, commits, commands, ceilings (peak rates). On a CPU the device is
+the processor with its number of threads, and a line states the governor, turbo, load and pinning. All files must be of one
+device. If several files have times of the same case, its row comes from the last of them. --add keeps the lines about the
+origin in OUTPUT, and its rows except those of cases that were timed again. --note adds a line about something that the files
+do not state."""
 from __future__ import annotations
 
 import argparse
@@ -51,7 +52,7 @@ def device_of(meta: dict[str, str]) -> str:
 
 
 def conditions_of(meta: dict[str, str]) -> list[str]:
-    """On a CPU: what may disturb the clock."""
+    """A line about what may have disturbed the clock of a CPU; nothing for a GPU."""
     if meta.get("device") != "host":
         return []
     asked = {"governor": "cpu_governor", "turbo": "cpu_turbo", "load before": "load_average", "threads pinned": "threads_pinned"}
@@ -59,7 +60,8 @@ def conditions_of(meta: dict[str, str]) -> list[str]:
 
 
 def shortened(row: dict[str, str]) -> dict[str, str]:
-    """A missing column of an older file is empty, and so is a number of heads of q and k that is that of v (0)."""
+    """The row's COLUMNS, numbers with four digits. A column that an older file lacks is empty. qk_heads is empty instead of 0,
+    which means that q and k have as many heads as v."""
     short = lambda name: f"{float(row[name]):.4g}" if name in SHORT else row[name]  # noqa: E731
     return {name: short(name) if name in row and (name, row[name]) != ("qk_heads", "0") else "" for name in COLUMNS}
 
@@ -69,7 +71,7 @@ def case_of(row: dict[str, str]) -> tuple[str, ...]:
 
 
 def collected(paths: list[str]) -> tuple[list[str], list[dict[str, str]]]:
-    """(lines about the origin, rows)"""
+    """(lines about the origin, rows) of all files."""
     devices, commands, conditions, limits, rows = {}, [], {}, {}, {}
     for path in paths:
         with h5py.File(path, "r") as file:
@@ -96,7 +98,7 @@ def collected(paths: list[str]) -> tuple[list[str], list[dict[str, str]]]:
 
 
 def kept_of(path: str, rows: list[dict[str, str]]) -> tuple[list[str], list[dict[str, str]]]:
-    """(lines about the origin, rows) of a result file, without the cases of `rows`."""
+    """(lines about the origin, rows) of a table that this program wrote earlier, without the cases of `rows`."""
     with open(path, encoding="utf-8", newline="") as file:
         lines = file.read().splitlines()
     anew = set(map(case_of, rows))

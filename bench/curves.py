@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Curves of time over one size, and their steepest step: a size that falls off the fast path shows as a cliff.
+"""Curves of time over one size (T, H, Dk or Dv), and the steepest step of each. A size for which the fast kernel does not run
+shows as a cliff: a step that is too steep.
 
     bench/curves.py bench/results/nvidia_h200.curves.csv -o docs/speed-curves.svg    # exit 1 if a curve has a cliff
 
-The rows come from `recollect bench --sweep` and are collected by bench/collect.py. Between two neighbouring points of a curve
-the time may grow by at most ALLOWED times the growth of the least possible time (bytes or operations at the card's peak rate);
-if Dk and Dv grow together, by ALLOWED squared."""
+The rows come from `recollect bench --sweep` and are collected by bench/collect.py. From a point of a curve to the next, the
+time and the least possible time (bytes or operations at the card's peak rate) grow by some factors. The factor of the time may
+be at most ALLOWED times the other factor, or ALLOWED squared times if Dk and Dv grow together."""
 from __future__ import annotations
 
 import argparse
@@ -51,7 +52,8 @@ class Curve:
 
 
 def runs(sizes: list[int]) -> list[list[int]]:
-    """Splits sorted sizes into curves: a new curve begins at a size above 1.25 times the previous size, plus 1."""
+    """Splits sorted sizes into curves. A new curve begins at a size that exceeds 1.25 times the previous size by more than
+    1."""
     parts: list[list[int]] = []
     for size in sizes:
         if parts and size <= 1.25 * parts[-1][-1] + 1:

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Draws shapes at random, so that timings do not only cover shapes that somebody chose:
+"""Draws shapes at random, so that timings cover not only shapes that somebody chose.
 
     bench/draw_shapes.py SEED COUNT > bench/drawn_shapes.txt
 
 T (1 to 20,000) and B H (1 to 512) are uniform in their logarithms; Dk and Dv are 32, 64, 96, 128 or 256. A shape whose
-largest array has more than 2^29 elements is drawn again. bench/drawn_shapes.txt is committed before it is used."""
+largest array has more than 2^29 elements is drawn again. bench/drawn_shapes.txt is committed before its shapes are timed."""
 import random
 import sys
 
@@ -14,7 +14,7 @@ MOST_ELEMENTS = 2**29
 
 
 def drawn(seed: int, count: int) -> list[tuple[int, int, int, int, int]]:
-    """(B, H, T, Dk, Dv)"""
+    """`count` shapes (B, H, T, Dk, Dv)."""
     random_numbers, shapes = random.Random(seed), []
     by_logarithm = lambda most: round(most ** random_numbers.random())  # noqa: E731
     while len(shapes) < count:

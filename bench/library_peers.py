@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels of installed libraries: fla (flash-linear-attention), PyTorch's attention by backend, mamba_ssm, flashinfer.
 
-captured() converts the tensors of a case to what a kernel takes: layout, types, logarithms of gates, feature maps, and
-everything else that the kernel itself does not compute (examples/fla_layers.py lists this for fla). Only the call of the kernel
-on its converted arguments is timed. q, k, v, w and beta have the storage type; gates and states are float32."""
+captured() converts the tensors of a case to the arguments of a kernel: layout, types, logarithms of gates, feature maps, and
+whatever else the kernel does not compute itself (examples/fla_layers.py lists this for fla). Only the call of the kernel with
+these arguments is timed. q, k, v, w and beta have the storage type; gates and states are float32."""
 import importlib.util
 import os
 import sys
@@ -16,13 +16,14 @@ import fla_layers  # noqa: E402
 # Layers whose kernels take an initial state [Dv,Dk] and return the final one.
 WITH_STATE = ("linear", "retnet", "mamba2", "gated_linear", "hgrn2", "rwkv6", "rwkv7", "scalar_gated_delta", "delta_net",
               "gated_delta_net", "gated_delta_net2", "kda")
-# Layers that are timed with packed texts and grouped heads. fla's kernels of all of them take cu_seqlens.
+# Layers that are timed with packed texts and grouped heads. fla's kernels for all these layers take cu_seqlens.
 PACKED = ("linear", "retnet", "mamba2", "gated_linear", "delta_net", "gated_delta_net")
-# Layers whose kernels in fla let several heads of v share a head of q and k. For others, q and k are repeated.
+# Layers whose kernels in fla let several heads of v share a head of q and k. For other layers, q and k are repeated.
 GROUPED = ("gated_delta_net",)
-# Layers with gates whose backward pass fla refuses on GPUs for which Triton compiles it wrongly.
+# Layers with gates for which fla may refuse the backward pass: on some GPUs, Triton compiles its kernel wrongly.
 GATED_BACKWARD = ("mamba2", "gated_delta_net")
-# How a library's kernel differs from our layer. Outputs are compared nevertheless, except for keys in NOT_COMPARED.
+# (library, layer) -> how the library's kernel differs from our layer. Outputs are compared nevertheless, unless NOT_COMPARED
+# has the same key.
 NOTES = {
     ("fla", "linear_elu"): "fla gets elu + 1 of q and k",
     ("fla", "mamba2"): "fla gets k times beta",
@@ -40,13 +41,13 @@ SDPA = {"torch-flash": "sdpa_flash", "torch-efficient": "sdpa_efficient", "torch
 
 
 def random_like(x):
-    """Standard normal numbers from a separate generator: PyTorch's default generator refuses to work after the recording of a
-    CUDA graph has failed."""
+    """Standard normal numbers in the shape of x. They come from a separate generator, because PyTorch's default generator does
+    not work any more after the recording of a CUDA graph has failed."""
     return torch.randn(x.shape, dtype=x.dtype, device=x.device, generator=torch.Generator(x.device).manual_seed(1))
 
 
 class Captured:
-    """A kernel with the arguments of its first call, and the output of the layer from that call."""
+    """A kernel, the arguments of its first call, and the output o of the layer from this call."""
 
     def __init__(self, kernel, args, options, o):
         self.kernel, self.args, self.options, self.o = kernel, args, options, o
@@ -58,8 +59,8 @@ class Captured:
         return sum(x.numel() * x.element_size() for x in [*self.tensors(), self.o])
 
     def copy(self):
-        """A copy with separate tensors, except for cu_seqlens: fla remembers the chunks of a tensor of starts, and to count those
-        of another one it would wait for the device."""
+        """A copy with separate tensors. cu_seqlens is not copied: fla caches the chunks of this tensor, and for a new tensor it
+        would count them again and wait for the device."""
         own = lambda x: x.detach().clone() if isinstance(x, torch.Tensor) and x.is_floating_point() else x  # noqa: E731
         return Captured(self.kernel, [own(x) for x in self.args], {n: own(x) for n, x in self.options.items()}, self.o)
 
@@ -67,7 +68,7 @@ class Captured:
         return self.kernel(*self.args, **self.options)
 
     def backward(self):
-        """A function that computes the gradients of all floating-point arguments; the forward pass has already run."""
+        """Runs the forward pass, and returns a function that computes the gradients of all floating-point arguments."""
         leaf = lambda x: x.detach().requires_grad_() if isinstance(x, torch.Tensor) and x.is_floating_point() else x  # noqa: E731
         args, options = [leaf(x) for x in self.args], {n: leaf(x) for n, x in self.options.items()}
         leaves = [x for x in (*args, *options.values()) if isinstance(x, torch.Tensor) and x.requires_grad]
@@ -79,7 +80,8 @@ class Captured:
 
 
 def captured(layer, load, inputs):
-    """The arguments of the kernel, as the adapter of the layer makes them, and the layer's output [B,T,H,Dv]."""
+    """Runs the layer once, with the kernel that load() returns. `layer` is an adapter: it converts `inputs` and calls the
+    kernel. Returns the kernel with its arguments, and the output [B,T,H,Dv]."""
     kernel, seen = load(), {}
 
     def watched(*args, **options):
@@ -92,8 +94,8 @@ def captured(layer, load, inputs):
 
 
 def refuse_wrong_gradients():
-    """NotImplementedError if fla refuses the backward pass of gates. A whole backward pass would say so only after the kernels
-    before it were compiled and tuned."""
+    """NotImplementedError if fla refuses the backward pass of gates on this GPU. This function calls only the kernel that
+    refuses, because in a whole backward pass other kernels would be compiled and tuned first."""
     from fla.ops.common.chunk_o import chunk_bwd_dqkwg
 
     try:
@@ -104,14 +106,15 @@ def refuse_wrong_gradients():
 
 
 def fla_form(variant, T):
-    """As in fla: the recurrent kernel for one step, else the chunked one."""
+    """The form that fla uses: recurrent for one step, else chunked."""
     forms = fla_layers.KERNELS[variant]
     wanted = ("fused_recurrent", "parallel") if T == 1 else ("chunk", "parallel")
     return next((form for form in wanted if form in forms), None)
 
 
 def refusing(load):
-    """Loads the kernel so that it raises NotImplementedError for a type or a width that it does not support."""
+    """A loader of the kernel that load() returns. The kernel then raises NotImplementedError, instead of RuntimeError, for a
+    type or a width that it does not support."""
     def loaded():
         kernel = load()
 
@@ -129,7 +132,8 @@ def refusing(load):
 
 
 def adapters(variant, T):
-    """[(source, adapter of the layer, loader of its kernel)]. NotImplementedError from a loader: no library."""
+    """[(library, adapter of the layer, loader of its kernel)]. A loader raises NotImplementedError if the library is not
+    installed."""
     installed = lambda name: importlib.util.find_spec(name) is not None  # noqa: E731
     absent = lambda name: lambda: (_ for _ in ()).throw(NotImplementedError(f"{name} is not installed"))  # noqa: E731
     found = []
@@ -153,7 +157,8 @@ def load_mamba():
 
 
 def mamba(kernel, x):
-    """The kernel's x is our v, its B our k and its C our q, with one group per head; dt is random, A = -1."""
+    """Calls the kernel with x = v, B = k and C = q (left: its names, right: ours), one group per head, a random dt, and A =
+    -1."""
     dt = torch.rand(x.B, x.T, x.H, device=x.q.device) * 0.2
     A = -torch.ones(x.H, device=x.q.device)
     return kernel(x.v, dt, A, x.k, x.q, chunk_size=64, initial_states=x.initial_state(), return_final_states=True)

@@ -1,22 +1,24 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The peers of `recollect bench --peers`: a process that reads lines of JSON on standard input and answers each with one line.
+"""The peers of `recollect bench --peers`. This process reads questions, lines of JSON, on standard input, and answers each of
+them with one line.
 
-    {"ask": "case", ...}                      the peers that know a case: {"peers": [{"source", "storage"}]}
-    {"ask": "ready", "peer": i, "limit": s}   loads the case's tensors (FOLDER/q.bin ...), converts them, runs the first
-                                              call, which compiles and tunes: {"status", "reason"}
-    {"ask": "take", "peer": i, "count": n}    n samples: {"status", "reason", "samples": [[seconds, clock]]}
-    {"ask": "finish", "peer": i}              {"status", "reason", "method", "error"}: the relative error of its output,
-                                              computed anew, against FOLDER/expected.bin; null if they are not compared
+    {"ask": "case", ...}                      answer {"peers": [{"source", "storage"}]}: the peers that know the case
+    {"ask": "ready", "peer": i, "limit": s}   loads the case's tensors (FOLDER/q.bin ...), converts them, and runs the first
+                                              call, which compiles and tunes; answer {"status", "reason"}
+    {"ask": "take", "peer": i, "count": n}    answer {"status", "reason", "samples": [[seconds, clock]]}: n samples
+    {"ask": "finish", "peer": i}              answer {"status", "reason", "method", "error"}. The peer computes its output once
+                                              more; `error` is the relative error against FOLDER/expected.bin, or null if
+                                              the two are not compared
 
-The program decides which peer runs when and how often; this process runs nothing else. Conversions of tensors are no part of a
-sample (library_peers.py, torch_peers.py). A backward pass is the computation of the gradients of all tensors by autograd from
-random gradients of the outputs; the forward pass is finished before.
+The program decides which peer runs when and how often; this process runs nothing else. The time of a sample does not include
+conversions of tensors (library_peers.py, torch_peers.py). In a backward pass, autograd computes the gradients of all tensors
+from random gradients of the outputs; the forward pass is finished before and is not timed.
 
-Peers of a case store tensors in the case's own type. For a case of float32 arrays with bfloat16 products the peers' tensors are
+Peers store tensors in the type of the case. Only if a case has float32 arrays and bfloat16 products, the peers' tensors are
 bfloat16. fla's kernels multiply float32 in TF32, and Triton tunes them completely at their first call. A peer whose first call
-takes longer than its limit is skipped; what Triton has compiled by then is in its cache for the next try. fla's own cache of
-its fastest configurations is off."""
+takes longer than the limit is skipped; what Triton has compiled by then is in its cache for the next try. fla's cache of
+fastest configurations is off."""
 import json
 import os
 import signal
@@ -32,18 +34,20 @@ import library_peers  # noqa: E402
 import stopwatches  # noqa: E402
 import torch_peers  # noqa: E402
 
-OVER_SHARED_MEMORY = "out of resource"  # said by Triton, if no configuration of a kernel fits the GPU
+OVER_SHARED_MEMORY = "out of resource"  # Triton's message if no configuration of a kernel fits the GPU
 # Exceptions of a peer that does not support a type or shape, or that lacks memory.
 REFUSALS = (AssertionError, NotImplementedError, ValueError, *([torch.cuda.OutOfMemoryError] if hasattr(torch.cuda, "OutOfMemoryError") else []))
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 
 class OutOfTime(BaseException):
-    """Not a subclass of Exception, because tuners catch every Exception and take it for a configuration that does not work."""
+    """The time of limited() is over. Not a subclass of Exception, because tuners catch every Exception and take it for a
+    configuration that does not work."""
 
 
 class limited:
-    """Raises OutOfTime after `seconds`, between two steps of Python; the current kernel or compiler call is finished first."""
+    """A context that raises OutOfTime after `seconds`. Python raises it between two of its own steps, so a kernel or a call of
+    the compiler is finished first."""
 
     def __init__(self, seconds):
         self.allowed = seconds
@@ -61,7 +65,7 @@ class limited:
 
 
 def load(case):
-    """{name: array [B,H,T,...]} of the tensors that the program wrote. q and k may have fewer heads than the others."""
+    """{name: array [B,H,T,...]}: the tensors that the program wrote. q and k may have fewer heads than the other tensors."""
     B, H, T, Dk, Dv = case["shape"]
     dtype = np.float64 if case["real"] == "f64" else np.float32  # float32 holds 16-bit numbers exactly
     key_heads = case["qk_heads"]
@@ -84,7 +88,7 @@ def stored_in(storage, x):
 
 
 def autocast(storage, peer):
-    """The peer, with products in the storage type except where PyTorch requires float32."""
+    """The peer with products in the type `storage`, except those for which PyTorch requires float32."""
     def cast(x):
         with torch.autocast(DEVICE, SIXTEEN_BITS[storage], cache_enabled=False):
             return peer(x)
@@ -93,7 +97,8 @@ def autocast(storage, peer):
 
 
 def backward_of(peer, x, d_o=None):
-    """A function that computes the gradients of x's tensors from the gradient of peer(x); the forward pass has already run."""
+    """Runs peer(x), and returns a function that computes the gradients of the tensors in x from d_o, the gradient of peer(x).
+    d_o is random if it is not given."""
     x = {name: tensor.detach().requires_grad_() for name, tensor in x.items()}
     with torch.enable_grad():
         o = peer(x)
@@ -103,7 +108,7 @@ def backward_of(peer, x, d_o=None):
 
 
 def tune_for(milliseconds):
-    """Makes Triton time every configuration for this time instead of 100 ms; it still tries all of them."""
+    """Makes Triton time every configuration for so many milliseconds instead of 100; Triton still tries all configurations."""
     from triton import testing
     from triton.runtime.autotuner import Autotuner
 
@@ -114,7 +119,7 @@ def tune_for(milliseconds):
 
 
 class TorchPeer:
-    """A function of torch_peers.py, with tensors by name."""
+    """A peer that calls a function of torch_peers.py on a dictionary of tensors."""
 
     def __init__(self, source, function, storage):
         self.source, self.function, self.storage, self.note = source, function, storage, ""
@@ -134,7 +139,7 @@ class TorchPeer:
 
 
 class LibraryPeer:
-    """A kernel of library_peers.py."""
+    """A peer that calls a kernel of library_peers.py."""
 
     def __init__(self, source, layer, kernel, storage, note):
         self.source, self.layer, self.kernel, self.storage, self.note = source, layer, kernel, storage, note
@@ -159,7 +164,7 @@ class LibraryPeer:
 
 
 def parameters_of(case):
-    """The parameters of the case for its PyTorch peer, or None if the peer does not support one of the values."""
+    """The parameters with which a PyTorch peer computes the case; None if it does not support one of their values."""
     known, taken = torch_peers.PARAMETERS.get(case["variant"], {}), {}
     for name, value in case["parameters"].items():
         if name not in known or known[name] is not float and value not in known[name]:
@@ -169,7 +174,7 @@ def parameters_of(case):
 
 
 def peers_of(case):
-    """The peers that can compute the case; those that need no tuning come first."""
+    """The peers that can compute the case. Peers that need no tuning come first."""
     variant, form, real = case["variant"], case["form"], case["real"]
     storage = "bf16" if real == "f32" and case["math"] == "bf16" else real
     if case["starts"] or case["qk_heads"] < case["shape"][1]:
@@ -228,7 +233,7 @@ class Session:
 
     def ask_ready(self, question):
         peer, start = self.peers[question["peer"]], time.perf_counter()
-        if self.case["expected_steps"]:  # the folder may be gone when a peer finishes
+        if self.case["expected_steps"]:  # read now, because the folder may be gone when a peer finishes
             self.expected = np.fromfile(os.path.join(self.case["folder"], "expected.bin"))
         with torch.no_grad():
             with limited(question["limit"]):

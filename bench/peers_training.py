@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Times PyTorch on what `recollect train` does at 004's size: key-value recall, steps captured in a CUDA graph.
+"""Times training in PyTorch of models like those that `recollect train` trains for 004: key-value recall, with the steps
+captured in a CUDA graph.
 
     peers_training.py softmax|linear_elu|vla [--pairs 24] [--steps 2000] [--eager]
 
-Two blocks of layer norm, a mixer of 4 heads and an MLP, width 128; AdamW, warm-up and cosine, clipping, a fresh batch of
-64 texts at every step. float32, attention by scaled_dot_product_attention, linear attention by its masked product (texts
-are short), VLA by a loop over the steps (004 Algorithm 1 without its refreshes). Prints a line: mixer, seconds per step,
-the last loss."""
+The model has width 128 and two blocks of layer norm, a mixer with 4 heads, and an MLP. Training uses AdamW, warm-up and cosine,
+clipping, and a new batch of 64 texts at every step, all in float32. Softmax attention is scaled_dot_product_attention; linear
+attention is a masked product, because texts are short; VLA is a loop over the steps of a text (004 Algorithm 1 without its
+refreshes). Prints a line: mixer, seconds per training step, last loss."""
 import argparse
 import math
 import time
@@ -19,8 +20,8 @@ VOCABULARY, WIDTH, HEADS, FFN, LAYERS, BATCH = 128, 128, 4, 256, 2, 64
 
 
 def texts(pairs, device):
-    """Tokens (alternating keys and values, a separator, the keys in another order) and the expected answers to the last keys.
-    """
+    """(tokens, answers) of a batch. A text has alternating keys and values, a separator, and the keys in another order; the
+    answers are the values of these last keys."""
     keys = torch.rand(BATCH, VOCABULARY // 2, device=device).argsort(1)[:, :pairs]
     values = torch.randint(VOCABULARY // 2, VOCABULARY - 1, (BATCH, pairs), device=device)
     order = torch.rand(BATCH, pairs, device=device).argsort(1)
@@ -30,7 +31,8 @@ def texts(pairs, device):
 
 
 def vla(q, k, v, u):
-    """A <- A - A u (A u)^T / (1 + u^T A u), S <- S + (v - S k) (A u)^T, o = S q; all keys of length 1."""
+    """At every step: A <- A - A u (A u)^T / (1 + u^T A u), S <- S + (v - S k) (A u)^T with the new A, o = S q. k and u are
+    scaled to length 1."""
     B, H, T, D = q.shape
     k, u = F.normalize(k, dim=-1), F.normalize(u, dim=-1)
     S, A = q.new_zeros(B, H, D, D), torch.eye(D, device=q.device).expand(B, H, D, D) * 10

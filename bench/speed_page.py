@@ -5,8 +5,8 @@
     bench/speed_page.py            # rewrites docs/speed.md
     bench/speed_page.py --check    # exit 1 where the page is not what the results say
 
-A table stands between `<!-- bench: FILE.csv -->` and `<!-- end -->`; bench/collect.py makes the files. FILE.curves.csv is
-rendered by curves.py. Of FILE.drawn.csv only the ratios are shown. FILE.txt is shown unchanged."""
+A table stands between `<!-- bench: FILE.csv -->` and `<!-- end -->`; bench/collect.py makes FILE.csv. If the name is
+FILE.curves.csv, curves.py renders the table. If it is FILE.drawn.csv, only ratios are shown. FILE.txt is shown unchanged."""
 from __future__ import annotations
 
 import math
@@ -43,7 +43,8 @@ def milliseconds(row: Row) -> str:
 
 
 def cases_of(rows: list[Row], which: str) -> dict[tuple[str, ...], list[Row]]:
-    """{(layer, sizes ..., what was left out, packing_of()): its rows} of one pass."""
+    """{case: its rows} for the pass `which`, forward or backward. A case is (layer, sizes ..., inputs left out,
+    packing_of())."""
     cases: dict[tuple[str, ...], list[Row]] = {}
     for row in rows:
         if row["pass"] == which:
@@ -56,7 +57,7 @@ def shape_name(shape: tuple[str, ...] | list[str], packing: str) -> str:
 
 
 def sides(rows: list[Row]) -> tuple[Row | None, list[Row]]:
-    """Our row, if there is one, and the peers' rows: the fastest first, those without a time last."""
+    """Our row, or None, and the rows of peers: the fastest first, rows without a time last."""
     ours = next((r for r in rows if r["source"] == "recollect"), None)
     theirs = [r for r in rows if r["source"] != "recollect"]
     timed = sorted((r for r in theirs if r["status"] == "ok"), key=lambda r: float(r["median_seconds"]))
@@ -64,7 +65,7 @@ def sides(rows: list[Row]) -> tuple[Row | None, list[Row]]:
 
 
 def ratio_of(rows: list[Row]) -> float | None:
-    """Our time over the fastest of theirs; None unless both were timed."""
+    """Our time divided by the time of the fastest peer; None unless both were timed."""
     ours, theirs = sides(rows)
     if not ours or not theirs or {ours["status"], theirs[0]["status"]} != {"ok"}:
         return None
@@ -72,7 +73,8 @@ def ratio_of(rows: list[Row]) -> float | None:
 
 
 def cells(rows: list[Row]) -> list[str]:
-    """Four cells for the rows of a group: our time, the fastest peer's, their ratio, our fraction of the limit."""
+    """Four cells for the rows of a case in one group: our time, the time of the fastest peer, their ratio, and the least
+    possible time as a fraction of ours."""
     ours, theirs = sides(rows)
     if not ours:
         return ["", "", "", ""]
@@ -110,7 +112,7 @@ def mean_ratio(ratios: list[float]) -> str:
 
 
 Sizes = tuple[int, int, int, str]  # T, Dk, Dv, packing_of()
-# (column of a summary, whether a shape counts in the column's mean)
+# (heading of a column of the summary, whether a shape counts in the mean of this column)
 KINDS: list[tuple[str, Callable[[Sizes], bool]]] = [
     *((f"heads of {width}", lambda n, width=width: n[0] > 16 and n[1:] == (width, width, "")) for width in (64, 128, 256)),
     ("at most 16 steps", lambda n: n[0] <= 16),
@@ -119,8 +121,8 @@ KINDS: list[tuple[str, Callable[[Sizes], bool]]] = [
 
 
 def summary(rows: list[Row], which: str) -> list[str]:
-    """A table with a row per group and layer: the geometric mean of the ratios over all shapes and over each kind of
-    shape, and the largest ratio with its shape."""
+    """A table with a row per group and layer. It has the geometric mean of the ratios over all shapes and over each kind of
+    shape (KINDS), and the largest ratio with its shape."""
     columns = ["arrays", "layer", "shapes", "geometric mean", *(name for name, _ in KINDS), "largest", "at"]
     out = ["", f"**{which}: ratios**", "", f"| {' | '.join(columns)} |", "|" + "---|" * len(columns)]
     empty = len(out)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Times Python functions as the program times its kernels (harness/device/stopwatch.hpp): with cold caches. On a GPU by
-events in a stream that is blocked until everything is queued; short work as a CUDA graph of many passes."""
+"""Times Python functions as the program times its kernels (harness/device/stopwatch.hpp), with cold caches. On a GPU, events
+measure the time in a stream that is blocked until all work is queued; short work is a CUDA graph of many passes."""
 import math
 import os
 import time
@@ -13,13 +13,13 @@ FIRST_HOLD, LONGEST_HOLD = 1e5, 1e8  # cycles
 
 
 def in_own_stream():
-    """Sets a stream other than the default one, which cannot be recorded, for all work of this thread. Autograd runs a backward
-    pass in the stream of its forward pass, so both must be in the stream that is recorded."""
+    """Makes this thread work in a stream other than the default stream, because the default stream cannot be recorded as a
+    graph. The forward pass must run in it too, because autograd runs a backward pass in the stream of its forward pass."""
     torch.cuda.set_stream(torch.cuda.Stream())
 
 
 class HostStopwatch:
-    """Seconds from call to return."""
+    """Times a pass on the CPU, from call to return."""
 
     method = "host clock, caches flushed"
 
@@ -35,7 +35,7 @@ class HostStopwatch:
             last = now
 
     def sample(self):
-        """(seconds, clock over the default clock)"""
+        """(seconds, clock divided by the default clock)"""
         self.large.zero_()  # evicts everything else
         start = time.perf_counter()
         self.work()
@@ -43,8 +43,9 @@ class HostStopwatch:
 
 
 class DeviceStopwatch:
-    """Each call of make() returns a pass on separate tensors; bytes_moved is the number of bytes that a pass reads and
-    writes. Graphs are recorded in the current stream, which must not be the default one (in_own_stream())."""
+    """Times a pass on a GPU. Each call of make() returns the pass with separate tensors; bytes_moved is the number of bytes
+    that a pass reads and writes. Graphs are recorded in the current stream, which must not be the default stream
+    (in_own_stream())."""
 
     def __init__(self, make, bytes_moved, default_clock=0):
         self.large = torch.empty(512 << 20, dtype=torch.uint8, device="cuda")
@@ -82,7 +83,7 @@ class DeviceStopwatch:
             return None
 
     def sample(self):
-        """(seconds per pass, clock over the default clock)"""
+        """(seconds per pass, clock divided by the default clock)"""
         while True:
             start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
             self.large.zero_()
@@ -105,7 +106,7 @@ class DeviceStopwatch:
             return start.elapsed_time(end) / 1e3 / self.passes, self.ratio(before, after)
 
     def compile_clocks(self):
-        """If Triton is missing or cannot compile the kernel, clocks are not read."""
+        """Compiles the kernel that reads clocks. If Triton is missing or cannot compile it, clocks are not read."""
         try:
             self.clocks()
             torch.cuda.synchronize()
@@ -113,7 +114,7 @@ class DeviceStopwatch:
             self.reads_clocks = False
 
     def clocks(self):
-        """The readings of all multiprocessors, or None."""
+        """Time and cycle count of every multiprocessor (clock_kernel.py); None if clocks are not read."""
         if not self.reads_clocks:
             return None
         from clock_kernel import read_clocks

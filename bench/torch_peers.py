@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Layers in plain PyTorch: naive loops and chunked forms, written from the papers' formulas (000 Eq 1, 41-42, Listing 1;
-002 section 4-5; 003 Eq 22; 004 Alg 1). TORCH[variant, form] is a function of the tensors by name, [B,H,T,D], and of the
-chunk length; PARAMETERS says which parameters it also takes."""
+002 section 4-5; 003 Eq 22; 004 Alg 1). TORCH[variant, form] is a function of a dictionary of tensors [B,H,T,D] and the chunk
+length. PARAMETERS says which parameters it takes in addition."""
 import torch
 
 
@@ -14,17 +14,18 @@ def chunks_of(x, C):
 
 
 def logarithm(x):
-    """log(alpha). The input `log_alpha` holds it where its computation should not be timed."""
+    """log(alpha). If its computation should not be timed, the input `log_alpha` already holds it."""
     return x["log_alpha"] if "log_alpha" in x else x["alpha"].log()
 
 
 def accumulated(dtype):
-    """The type for sums of many numbers of this type: float32 or wider."""
+    """The type in which many numbers of type `dtype` are summed: float32 or wider."""
     return torch.promote_types(dtype, torch.float32)
 
 
 def solved(A, b):
-    """The solution x of (I + A) x = b for a strictly lower triangular A. PyTorch does not support this below float32."""
+    """The solution x of (I + A) x = b for a strictly lower triangular A, in float32 or wider, because PyTorch does not solve in
+    16-bit types."""
     wide = accumulated(b.dtype)
     return torch.linalg.solve_triangular(A.to(wide), b.to(wide), upper=False, unitriangular=True)
 
@@ -132,7 +133,8 @@ def vla_loop(x, C, start=0.1, refresh=20, eta=1e-3, floor=1e-4):
 # ---- u_t = alpha_t v_t - beta_t sum_{i<t} kappa1(k_i, w_t) u_i,  o_t = sum_{i<=t} kappa2(k_i, q_t) u_i -----------------
 
 def weights(z, kind, seen):
-    """kappa of the scores z where they are visible, and 0 elsewhere. kappa is the softmax of a row, or the identity."""
+    """kappa(z) where the keys are visible (`seen`), and 0 elsewhere. z are scores; kappa is the softmax over a row of z, or the
+    identity if `kind` is "linear"."""
     if kind == "linear":
         return z * seen
     return torch.softmax(z.masked_fill(~seen, -torch.inf), -1).nan_to_num() * seen  # a row without visible keys reads 0
@@ -158,8 +160,8 @@ def delta_former_loop(x, C, kappa1="linear", kappa2="linear", scale=1.0, tau=1.0
 
 
 def delta_former_chunked(x, C, kappa1="linear", kappa2="linear", scale=1.0, tau=1.0):
-    """000 Listing 1, optimized_chunked_implementation: earlier chunks in one product, the chunk's own keys by a
-    triangular solve. A softmax row spans both, so no denominators have to be merged."""
+    """000 Listing 1, optimized_chunked_implementation. The keys of earlier chunks take one product, the keys of the own chunk a
+    triangular solve. Each softmax is over the whole row of keys, so no denominators of partial rows have to be merged."""
     q, k, v, w = x["q"], x["k"], x["v"], x.get("w", x["k"])
     alpha, beta = x.get("alpha", torch.ones_like(v[..., 0])), x.get("beta", torch.ones_like(v[..., 0]))
     factor, T = {"linear": scale, "softmax": scale / tau}, q.shape[2]
