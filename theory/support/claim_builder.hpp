@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// A claim written from the top down: source, text, verdict, layers, parameters, and the measurement at a point.
+// Builds a claim in this order: source, text, verdict, layers, parameters, and the measurement at a point.
 //
 //   ClaimBuilder c("blog-shrink", "002 §4");
 //   c.says("..."), c.exactly("..."), c.because("...");
 //   c.runs({"delta_net"}), c.takes({real_param("beta", 0.3, 0, 4, "write strength")});
 //   c.at({{}, {{"beta", 1}}});  // the suite's points: the defaults, and the defaults except for beta = 1
 //   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
-//     points.rounding(64);      // units of every comparison that follows
+//     points.rounding(64); // rounding bound of all comparisons that follow, in units of eps
 //     points.statement("label", measured, predicted).but_not("another law", other);
 //     points.wrong_system("another layer", measured_there, predicted);
 //   });
 //
-// It includes what most claims use: layers and their random inputs, dense algebra, usage errors.
+// This header includes what most claims use: layers and their random inputs, dense algebra, usage errors.
 #pragma once
 #include "harness/core/error.hpp"
 #include "harness/numerics/inputs.hpp"
@@ -19,8 +19,8 @@
 #include <cmath>
 
 namespace recollect::theory {
-/// A measurement compared with a prediction. Results of algebra may differ by `units` of rounding
-/// (numerics/verdict.hpp), a mean by its standard error; a Point is taken as it is.
+/// A measurement compared with a prediction. Results of algebra may differ by `units` times eps (numerics/verdict.hpp),
+/// and a mean by a multiple of its standard error; a Point is already compared.
 inline Point compare(double measured, double law, double units) { return exact_point(measured, law, units); }
 inline Point compare(const std::vector<double> &measured, const std::vector<double> &law, double units) {
   return exact_point(measured, law, units);
@@ -35,12 +35,13 @@ inline Point compare(const Mean &measured, double law, double) { return sampled_
 class Points {
 public:
   explicit Points(Params at = {});
-  /// A measurement to which wrong laws can be added. For a Point, the measurement is its measured number.
+  /// A measurement to which rival laws can be added. If it was given as a Point, the measurement is the Point's
+  /// measured number.
   template <class Measured> class Stated {
   public:
     Stated(Points &points, size_t index, Measured measured, double units)
         : points_(points), index_(index), measured_(std::move(measured)), units_(units) {}
-    /// A rival law, which predicts this for the same measurement. It must be refuted.
+    /// Adds a rival law, which predicts `law` for the same measurement and must be refuted.
     template <class Law> Stated &but_not(std::string name, const Law &law) {
       if constexpr (std::is_same_v<Law, Point>)
         points_.add_rival(index_, std::move(name), law);
@@ -57,13 +58,13 @@ public:
     Measured measured_;
     double units_;
   };
-  /// The parameters that label the points that follow.
+  /// Sets the parameters that label the points added after this call.
   Points &at(Params place);
   Points &at(std::initializer_list<Change> place) { return at(labels(place)); }
-  /// Bound on the rounding error of the comparisons that follow, in units of eps; the caller derives it.
+  /// Sets the bound on the rounding error of all comparisons after this call, in units of eps. The caller derives it.
   Points &rounding(double units) { return units_ = units, *this; }
-  // A measurement and its law; or a Point that was compared elsewhere, with a bound, by quadrature, or within the
-  // tolerance of a layer.
+  // Each takes a measurement and its law, or a Point that is already compared (with a bound, by quadrature, or within
+  // the tolerance of a layer).
   template <class M, class... Law> Stated<M> statement(std::string label, const M &measured, const Law &...law) {
     return hold(as_statement, std::move(label), measured, law...);
   }
@@ -76,26 +77,26 @@ public:
   template <class M, class... Law> Stated<M> obligation(std::string label, const M &measured, const Law &...law) {
     return hold(as_obligation, std::move(label), measured, law...);
   }
-  /// Another system, measured by the same code. The prediction for the right system must be refuted for it.
+  /// Adds a rival system, measured by the same code. The prediction for the right system must be refuted for it.
   template <class M, class... Law> void wrong_system(std::string name, const M &measured, const Law &...law) {
     hold(rival_system, std::move(name), measured, law...);
   }
-  /// Points that have their role, label and parameters already.
+  /// Adds points that already have their role, label and parameters.
   void append(const std::vector<Point> &more);
   const std::vector<Point> &all() const { return all_; }
 
 private:
   using Cast = Point (*)(Point, const Params &, std::string);
-  /// Returns its index.
+  /// Adds a point and returns its index.
   size_t add(Cast cast, std::string label, const Point &compared);
-  // Rivals of the point with this index.
+  // Adds a rival of the point with this index.
   void add_rival(size_t index, std::string name, double law);
   void add_rival(size_t index, std::string name, const Point &compared);
   template <class M, class... Law> Stated<M> hold(Cast cast, std::string label, const M &measured, const Law &...law) {
     return {*this, add(cast, std::move(label), compare(measured, law..., units_)), measured, units_};
   }
   Params at_;
-  double units_ = std::numeric_limits<double>::quiet_NaN(); // refutes every comparison before rounding() is called
+  double units_ = std::numeric_limits<double>::quiet_NaN(); // refutes comparisons before rounding() is called
   std::vector<Point> all_;
 };
 
@@ -108,7 +109,7 @@ inline ParamSpec value_width_param(int own, int low, int high) {
 
 class ClaimBuilder {
 public:
-  /// A claim that measures one row of the ledger and has that row's id. The expected verdict is `holds`.
+  /// A claim that measures the row `row` of the ledger and has the same id. The expected verdict is `holds`.
   ClaimBuilder(const std::string &row, const std::string &source);
   ~ClaimBuilder();
   /// The statement: a fair paraphrase with every condition that the paper states.
@@ -122,16 +123,18 @@ public:
   void holds_asymptotically();
   /// The condition under which the statement holds; "if " + condition must be a clause.
   void holds_under(const std::string &condition);
-  /// No measurement here decides the claim. A part of it that can be measured is a separate claim.
+  /// The expected verdict is `not_tested`: no measurement here decides the claim. If part of it can be measured, that
+  /// part is a separate claim.
   Claim is_not_tested(Reason reason);
   /// For a claim that trains its layers for up to 15 s. It runs in the full suite only and covers no row of the ledger.
   void is_reduced();
   void runs(std::vector<std::string> layers);
   void draws(std::vector<std::string> tasks);
-  /// The parameters that --point accepts, with their defaults. Claims of one family often share them.
+  /// The parameters that --point accepts, with their defaults. `params` may be a list that several claims share; `more`
+  /// is appended.
   void takes(std::vector<ParamSpec> params, const std::vector<ParamSpec> &more = {});
-  /// The points of the suite, as changes of the defaults, and the points of the full suite if they differ. If at() is
-  /// not called, the only point is the defaults.
+  /// The points of the suite, as changes of the defaults; `full` gives the points of the full suite if they differ.
+  /// Without a call of at(), the only point is the defaults.
   void at(std::vector<Changes> points);
   void at(std::vector<Changes> quick, std::vector<Changes> full);
   /// A measurement that comes first and does not depend on the point.
@@ -140,7 +143,7 @@ public:
   void last(std::function<void(Points &, const Protocol &)> more);
   /// A measurement that follows the suite's points and is left out at the user's point.
   void also(std::function<void(Points &, const Protocol &)> more);
-  /// The claim, measured at the user's point if there is one, else at the suite's.
+  /// The claim with this measurement. It is measured at the user's point if there is one, else at the suite's points.
   Claim measure(std::function<void(Points &, const Params &, const Protocol &)> at_point);
 
 private:

@@ -7,18 +7,18 @@
 namespace recollect::theory {
 using Vector = std::vector<double>;
 
-/// The user's point if there is one, else the suite's own.
+/// The user's point if there is one, else the points `own` of the suite.
 inline std::vector<Params> points_of(const Protocol &protocol, const std::vector<Params> &own) {
   return protocol.point ? std::vector<Params>{*protocol.point} : own;
 }
 
-/// A rival law that predicts a whole array; the point already has its prediction.
+/// A rival law that predicts a whole array. `point` must already hold the comparison with this prediction.
 inline Point rival_law(Point point, const Params &params, std::string name) {
   point.params = params;
   return rival_law(point, std::move(name), point.predicted);
 }
 
-/// A parameter and its value, for the labels of a point or as a change of the defaults.
+/// A parameter and its value: part of the label of a point, or a change of a default.
 struct Change {
   SPECIAL_MEMBERS(Change);
   template <class Number, class = std::enable_if_t<std::is_arithmetic_v<Number>>>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cost of a layer's definition in products. It runs on numbers that count
-// (harness/core/counted.hpp). Constant factors per token, such as a scale, cancel in differences over widths, so that
-// the rest can be compared with a law exactly.
+// The cost of a layer's definition in products. The definition runs on a number type that counts
+// (harness/core/counted.hpp). Products that do not depend on the widths, such as a scale, cancel in differences between
+// widths, so the rest can be compared with a law exactly.
 #pragma once
 #include "harness/call/forward.hpp"
 #include "harness/core/registry.hpp"
@@ -19,11 +19,11 @@ inline double products_by_area(const std::string &variant, int T, int Dk, int Dv
   return products(variant, T, 2 * Dk, 2 * Dv) - products(variant, T, 2 * Dk, Dv) - products(variant, T, Dk, 2 * Dv) +
          products(variant, T, Dk, Dv);
 }
-/// b Dk + b' Dv + 2 c Dk Dv, with the coefficients of that form.
+/// b Dk + b' Dv + 2 c Dk Dv, with b, b' and c as in products_by_area().
 inline double products_by_widths(const std::string &variant, int T, int Dk, int Dv) {
   return products(variant, T, 2 * Dk, Dv) + products(variant, T, Dk, 2 * Dv) - 2 * products(variant, T, Dk, Dv);
 }
-/// The coefficient c in the products a + b d + c d^2 per token, at Dk = Dv = d.
+/// The coefficient c, if at Dk = Dv = d a token takes a + b d + c d^2 products.
 inline double products_by_square(const std::string &variant, int T, int d, const Assignments &set = {}) {
   const double second = products(variant, T, d, d, set) - 2 * products(variant, T, 2 * d, 2 * d, set) +
                         products(variant, T, 3 * d, 3 * d, set);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers as templates on the number type. On a counting number (counted.hpp) they give their cost. Their reads are
-// compared with the reads of the registry's layers, to show that the counted algorithm is the layer's.
+// Layers as templates on the number type. With a counting number (counted.hpp) they give their cost. Their reads are
+// compared with the reads of the registry's layers, to show that both compute the same.
 #pragma once
 #include "harness/core/types.hpp"
 #include "theory/support/counted.hpp"
@@ -77,12 +77,12 @@ template <class N> Grid<N> delta_reads(const Tokens<N> &x) {
 }
 
 /// For each t, the sum of exp(k_i.q_t) v_i over i <= t and, separately, the sum of the weights exp(k_i.q_t). Each pair
-/// (i, t) takes one product per channel of the key and one per channel of the value.
+/// (i, t) takes one product per key channel and one per value channel.
 template <class N> struct Attention {
   Grid<N> sums;
   Row<N> masses;
   explicit Attention(const Tokens<N> &x) {
-    using std::exp; // or the one of N
+    using std::exp; // or the exp of N
     for (size_t t = 0; t < x.k.size(); ++t) {
       Row<N> sum(x.v[0].size());
       N mass(0);
@@ -94,7 +94,7 @@ template <class N> struct Attention {
       sums.push_back(sum), masses.push_back(mass);
     }
   }
-  /// The sums over the masses.
+  /// The reads: each sum divided by its mass.
   std::vector<double> reads() const {
     std::vector<double> all;
     for (size_t t = 0; t < sums.size(); ++t)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much of the past a layer reads: how many elements of the keys and values influence its last read, measured on the
-// layer.
+// The number of elements of the keys and values that influence the last read of a layer, measured on the layer.
 #pragma once
 #include "theory/support/layer_points.hpp"
 

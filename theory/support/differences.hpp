@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slopes measured from losses, so that no gradient comes from the paper under test.
+// Gradients computed from values of a loss, so that no gradient formula of the paper under test is used.
 #pragma once
 #include "harness/numerics/linalg.hpp"
 
 namespace recollect::theory {
-/// Gradient of a quadratic loss by unit differences, whose only error is the rounding of the losses.
+/// Gradient of a quadratic loss by differences of width 1. They are exact up to the rounding of the losses.
 template <class Loss> Dense gradient(const Dense &M, const Loss &loss) {
   Dense g(M.rows, M.columns);
   for (size_t i = 0; i < M.data.size(); ++i) {

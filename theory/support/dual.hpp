@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers that carry a derivative (forward differentiation): the gradient of any loss written on them, exact to
-// rounding.
+// Dual numbers, which carry a derivative (forward differentiation). They give the gradient of any loss that is written
+// for them, up to rounding.
 #pragma once
 #include <cmath>
 #include <vector>
@@ -18,7 +18,7 @@ inline Dual sqrt(Dual a) { return {std::sqrt(a.value), a.slope / (2 * std::sqrt(
 inline Dual exp(Dual a) { return {std::exp(a.value), a.slope * std::exp(a.value)}; }
 inline Dual erf(Dual a) { return {std::erf(a.value), a.slope * 2 / std::sqrt(M_PI) * std::exp(-a.value * a.value)}; }
 
-/// d loss / d x, one component a pass; loss(const std::vector<Dual> &).
+/// d loss / d x, with one evaluation of loss(const std::vector<Dual> &) per component.
 template <class Loss> std::vector<double> derivative(const std::vector<double> &x, const Loss &loss) {
   std::vector<Dual> dual(x.begin(), x.end());
   std::vector<double> slopes;

@@ -7,8 +7,8 @@
 
 namespace recollect::theory {
 /// s^n He_n(x) / n! for n = 1 ... order. Over x ~ N(0, 1) every term has mean 0 and mean square s^(2n) / n!, and two
-/// different terms are uncorrelated. All of them together are exp(s x - s^2 / 2) - 1; the even ones with the signs - +
-/// - ... are exp(s^2 / 2) cos(s x) - 1.
+/// different terms are uncorrelated. The sum over all n is exp(s x - s^2 / 2) - 1; the sum over even n with the signs -
+/// + - ... is exp(s^2 / 2) cos(s x) - 1.
 inline Vector hermite_terms(double s, double x, int order) {
   Vector terms;
   for (int n = 1; n <= order; ++n) {

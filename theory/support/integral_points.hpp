@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Points measured by quadrature or extrapolation: they have no sampling error; their tolerance is the method's error
-// bound.
+// Points measured by quadrature or extrapolation. They have no sampling error; their tolerance is the error bound of
+// the method.
 #pragma once
 #include "harness/numerics/verdict.hpp"
 #include "theory/support/quadrature.hpp"

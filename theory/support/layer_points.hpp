@@ -24,7 +24,7 @@ inline void append_column(std::vector<double> &into, const Dense &column) {
   into.insert(into.end(), column.data.begin(), column.data.end());
 }
 
-/// A sequence of this shape, without its arrays.
+/// A sequence of this shape with empty arrays.
 inline Sequence of_shape(const Shape &shape) {
   Sequence s;
   s.shape = shape;
@@ -38,7 +38,8 @@ inline Sequence filled(Sequence s, Vector Sequence::*array, double value) {
   return s;
 }
 
-/// The gates and values of the running mean of v k^T (000 Eq 79), whose first step is number `start`.
+/// The sequence with the gates and values for which gated_linear computes the running mean of v k^T (000 Eq 79). The
+/// first step is step t = `start` of the mean.
 inline Sequence averaged(Sequence s, int start = 1) {
   s.alpha.clear();
   for (size_t row = 0; row < s.v.size() / s.shape.Dv; ++row) {
@@ -49,13 +50,13 @@ inline Sequence averaged(Sequence s, int start = 1) {
   return s;
 }
 
-/// A layer's float64 pass.
+/// Runs a layer in float64.
 inline Output run(const std::string &variant, const Sequence &s, const Assignments &set = {},
                   const std::string &form = "recurrent", int chunk = 16) {
   const Variant &v = find_variant(variant);
   return forward(v, s, {form, Real::f64, chunk, variant_params(v, set)});
 }
-/// The reads, followed by the matrix S [Dv,Dk] with which the state begins. The rest of the state is left out.
+/// The reads, followed by S: the first Dv x Dk numbers of the state. The rest of the state is left out.
 inline Vector results(const Output &out, const Shape &shape) {
   Vector all = out.o;
   const size_t memory = std::min(out.state.size(), size_t(shape.Dv) * shape.Dk);
@@ -68,8 +69,9 @@ inline Vector results_of(const std::string &variant, const Sequence &s, const As
   return results(run(variant, s, set, form), s.shape);
 }
 
-/// Bound on the difference of a layer's results between two orders of summation, in units of eps: n kappa, times the
-/// largest result (conditioning.hpp).
+/// Bound on the difference of a layer's results between two orders of summation, in units of eps: n kappa times the
+/// largest result. n is the number of accumulated terms, kappa the condition number with respect to the inputs
+/// (conditioning.hpp).
 inline double rounding_units(const std::string &variant, const Sequence &s, const Assignments &set = {}) {
   const Variant &v = find_variant(variant);
   return accumulated_terms(s.shape, 1) * input_condition(v, s, variant_params(v, set), 2) *

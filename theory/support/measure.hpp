@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A claim whose parameters are the arguments of its measurement.
+// Measures a claim by a function that takes the claim's parameters as arguments:
 //
 //   c.takes({integer_param("n", 6, 2, 64, "pairs"), real_param("beta", 0.3, 0, 4, "write strength")});
 //   return measure(c, [](Points &points, Seed seed, int n, double beta) { ... });
@@ -16,7 +16,7 @@ using Seed = std::uint64_t;
 struct Arguments {
   const Protocol &protocol;
   const std::vector<ParamSpec> &declared;
-  const Params *values = nullptr; // null: only the kinds of the arguments are checked
+  const Params *values = nullptr; // null: take() only checks the kinds of the parameters
   size_t next = 0;
   bool fit = true;
 
@@ -51,10 +51,10 @@ private:
 
 template <class F, class... Given>
 Claim measure_with(ClaimBuilder &c, const F &f, void (F::*)(Points &, Given...) const) {
-  const auto declared = std::make_shared<std::vector<ParamSpec>>(); // known only when the claim is built
+  const auto declared = std::make_shared<std::vector<ParamSpec>>(); // filled below, when the claim is built
   Claim claim = c.measure([f, declared](Points &points, const Params &p, const Protocol &protocol) {
     [[maybe_unused]] Arguments arguments{protocol, *declared, &p};
-    // braces: from left to right
+    // braces: the arguments are evaluated from left to right
     const std::tuple<std::decay_t<Given>...> given{arguments.take<std::decay_t<Given>>()...};
     std::apply([&](const auto &...each) { f(points, each...); }, given);
   });
@@ -65,9 +65,8 @@ Claim measure_with(ClaimBuilder &c, const F &f, void (F::*)(Points &, Given...) 
     throw std::logic_error(claim.id + ": the arguments of its measurement are not the parameters that it takes");
   return claim;
 }
-/// The claim, measured by f(points, ...). After the points come the protocol or its seed and the point itself, if the
-/// measurement needs them, then all parameters in the order in which `takes` declares them; one Shape stands for T, Dk
-/// and Dv.
+/// The claim, measured by f(points, ...). After `points`, f may take the protocol or its seed, and the point (Params).
+/// Then it takes all parameters in the order in which takes() declares them; one Shape stands for T, Dk and Dv.
 template <class F> Claim measure(ClaimBuilder &c, const F &f) { return measure_with(c, f, &F::operator()); }
 
 } // namespace recollect::theory

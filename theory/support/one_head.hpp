@@ -16,7 +16,8 @@ inline Dense column(const std::vector<double> &array, int t, int width) {
 inline Dense write(const Dense &v, const Dense &k) { return v * transpose(k); }
 inline double square(const Dense &m) { return inner(m.data, m.data); }
 
-/// T, Dk and Dv as parameters of a claim, with the claim's own point as defaults, and the shape of one head with them.
+/// T, Dk and Dv as parameters of a claim, with the defaults `own`; and the shape of one head that these parameters
+/// give.
 inline std::vector<ParamSpec> one_head_params(const Shape &own) {
   return {integer_param("T", own.T, 2, 256, "steps"), integer_param("Dk", own.Dk, 2, 64, "key width"),
           integer_param("Dv", own.Dv, 1, 64, "value width")};
@@ -69,13 +70,15 @@ inline Dense memory(const Output &out, const Shape &shape) {
   return {shape.Dv, shape.Dk, {out.state.begin(), out.state.begin() + size_t(shape.Dv) * shape.Dk}};
 }
 
-/// The matrix by which the layer's steps multiply the state [Dk,Dk]: the state after writes of 0 to S = I.
+/// The matrix [Dk,Dk] by which the layer's steps multiply a state from the right: the state after the steps if S starts
+/// as I and all values are 0.
 inline Dense transition(const std::string &variant, Sequence s, const Assignments &set = {}) {
   s.shape.Dv = s.shape.Dk, s.v.assign(s.k.size(), 0), s.state = Dense::identity(s.shape.Dk).data;
   return memory(run(variant, s, set), s.shape);
 }
 
-/// The reads and the last memory of M_t = step(M_{t-1}, k_t, v_t, t), from M_0 = the sequence's state or zero.
+/// The reads and the last memory of M_t = step(M_{t-1}, k_t, v_t, t). M_0 is the sequence's state, or zero if it has
+/// none.
 template <class Step> Output stepped(const Sequence &s, Step step) {
   const Shape &shape = s.shape;
   Dense M(shape.Dv, shape.Dk);
@@ -90,12 +93,12 @@ template <class Step> Output stepped(const Sequence &s, Step step) {
   return out;
 }
 
-/// Reads and memory that a layer computed on one sequence, and a bound, in units of eps, on their difference by
-/// rounding from another way to compute them.
+/// Reads and memory that a layer computed on one sequence. `units` bounds, in units of eps, their rounding difference
+/// from another way to compute them.
 struct Measured {
   std::vector<double> values;
   double units = 0;
-  /// `factor` multiplies the bound, for a reference that has larger rounding errors of its own.
+  /// `factor` multiplies the bound, for a reference with larger rounding errors.
   Point against(const std::vector<double> &reference, double factor = 1) const {
     return exact_point(values, reference, units * factor);
   }

@@ -16,7 +16,7 @@ struct Integral {
 };
 
 /// Nodes with Kronrod's weights and, at every second node, the weights of the Gauss rule. An integrand is evaluated
-/// once; the difference of the two sums bounds the error of the finer one.
+/// once per node; the difference of the two sums bounds the error of the Kronrod sum.
 struct Rule {
   std::vector<double> nodes, weights, coarse;
   Integral sum(const std::vector<Integral> &values) const {
@@ -38,12 +38,12 @@ struct Rule {
 /// The integral over [a, b], with 31 nodes.
 inline Rule panel(double a, double b) {
   using Fine = boost::math::quadrature::gauss_kronrod<double, 31>;
-  using Coarse = boost::math::quadrature::gauss<double, 15>; // has the even nodes, counted from the middle
+  using Coarse = boost::math::quadrature::gauss<double, 15>; // every second node, from the middle
   const double centre = (a + b) / 2, half = (b - a) / 2;
   Rule rule;
   for (size_t i = 0; i < Fine::abscissa().size(); ++i)
     for (double side : {-1, 1}) {
-      if (i == 0 && side < 0) continue; // the middle has no mirror image
+      if (i == 0 && side < 0) continue; // the middle node has no mirror image
       rule.nodes.push_back(centre + side * half * Fine::abscissa()[i]);
       rule.weights.push_back(half * Fine::weights()[i]);
       rule.coarse.push_back(i % 2 ? 0 : half * Coarse::weights()[i / 2]);
@@ -51,8 +51,8 @@ inline Rule panel(double a, double b) {
   return rule;
 }
 
-/// The integral over [a, c] of the integrand times a density, in two panels that meet at b, where it has its peak or a
-/// kink.
+/// The integral over [a, c] of an integrand times a density, in two panels that meet at b, where the product has its
+/// peak or a kink.
 inline Rule two_panels(double a, double b, double c, const std::function<double(double)> &density) {
   Rule rule = a < b ? panel(a, b) : Rule{};
   const Rule right = panel(b, c);
@@ -69,11 +69,12 @@ inline Rule two_panels(double a, double b, double c, const std::function<double(
 
 inline double normal_density(double x) { return std::exp(-x * x / 2) / std::sqrt(2 * M_PI); }
 
-/// The rule for X ~ N(0,1), for integrands whose product with the density has its mass within 8 of `centre`.
+/// Expectation over X ~ N(0,1), for integrands whose product with the density has its mass within 8 of `centre`.
 inline Rule normal_rule(double centre) { return two_panels(centre - 8, centre, centre + 8, normal_density); }
 
-/// The rule for |x| of x ~ N(0, I_d), for integrands that behave as |x|^(-2 power) exp(-rate |x|^2), d > 2 power. It is
-/// centred at the peak of their product with the density, whose width is at most 1 / sqrt(1 + 2 rate).
+/// Expectation over |x|, x ~ N(0, I_d), for integrands that behave as |x|^(-2 power) exp(-rate |x|^2) with d > 2 power.
+/// The panels meet at the peak of the integrand's product with the density; the width of this peak is at most 1 /
+/// sqrt(1 + 2 rate).
 inline Rule length_rule(int d, double power, double rate) {
   const double peak = std::sqrt(std::max(0.0, (d - 1 - 2 * power) / (1 + 2 * rate))),
                reach = 8 / std::sqrt(1 + 2 * rate);
@@ -86,7 +87,7 @@ inline Rule length_rule(int d, double power, double rate) {
 /// integrable singularities at the ends. The error is the change by the last halving of the step.
 inline Integral integrate(const std::function<double(double)> &f, double a, double b) {
   static thread_local boost::math::quadrature::tanh_sinh<double> rule;
-  // The outermost nodes are closer to the ends than the spacing of floating-point numbers there.
+  // The outermost nodes round to the ends, where the integrand may be singular.
   const double first = std::nextafter(a, b), last = std::nextafter(b, a);
   const auto inside = [&](double x, double) { return f(std::clamp(x, first, last)); };
   Integral result;
@@ -96,7 +97,7 @@ inline Integral integrate(const std::function<double(double)> &f, double a, doub
 
 struct Limit {
   double value;
-  double error;         // error of the extrapolation: the larger of the last two changes, where each added a point
+  double error;         // error of the extrapolation: the larger change of the value by the last two points
   double amplification; // an error of at most e in every y_i changes the value by at most this times e
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many samples a point takes: enough for the sensitivity that its suite promises, and more where they are cheap.
+// The number of samples of a point: enough for the sensitivity that its suite promises, and more if samples are cheap.
 #pragma once
 #include "harness/device/side_by_side.hpp"
 #include "harness/numerics/verdict.hpp"
@@ -8,11 +8,11 @@
 
 namespace recollect::theory {
 /// The relative error that a sampled point must detect (sensitivity() of verdict.hpp), unless its rivals require less.
-/// Where samples are cheap, the quick suite detects `fine` too (sample_mean).
+/// If samples are cheap, the quick suite detects a relative error of `fine` as well (sample_mean).
 inline double wanted_sensitivity(const Protocol &protocol) { return protocol.full() ? 0.01 : 0.04; }
 
-/// Like above, but smaller if a rival's prediction is near. A rival must be at least 13 standard errors from the right
-/// prediction: then a point confuses the two at most once in 10^10 runs.
+/// The same, but smaller if the prediction of a rival is near `predicted`. A rival must be at least 13 standard errors
+/// from the right prediction: then a point confuses the two at most once in 10^10 runs.
 inline double wanted_sensitivity(const Protocol &protocol, double predicted, const std::vector<double> &rivals) {
   double wanted = wanted_sensitivity(protocol);
   for (double rival : rivals) {
@@ -34,7 +34,7 @@ inline size_t cached_block(size_t numbers) { return std::max<size_t>(1, (size_t(
 template <class Draw> struct Blocks {
   size_t block;
   Draw draw;
-  bool in_order; // one call at a time, for a draw that keeps other results
+  bool in_order; // one call after another, for a draw() that also keeps other results
 
   std::vector<double> operator()(size_t first, size_t count) const {
     std::vector<std::vector<double>> parts((count + block - 1) / block);
@@ -51,7 +51,7 @@ template <class Draw> Blocks(size_t, Draw, bool) -> Blocks<Draw>;
 /// Calls draw(first, count) in blocks, several at the same time.
 template <class Draw> auto in_blocks(size_t block, Draw draw) { return Blocks{block, draw, false}; }
 
-/// The relative error that suffices for a wrong system, whose values differ from the law by much more.
+/// A relative error that suffices for a wrong system, because its values differ from the law by much more.
 constexpr double rough = 0.1;
 /// The relative error that a point detects if its samples are cheap.
 constexpr double fine = 0.01;
@@ -61,9 +61,9 @@ template <class Draw> size_t cheap_samples(const Blocks<Draw> &draw) { return 19
 template <class Draw> size_t cheap_samples(const Draw &) { return 0; }
 
 /// The mean of draw(first, count), which returns the samples first ... first + count - 1 of one stream. A pilot
-/// estimates the standard deviation and from it the number of samples. If the pilot was too optimistic, the number is
-/// doubled until the mean detects a relative error of `wanted`, or `most` samples are drawn. Unless `wanted` is rough,
-/// sampling goes on until the mean detects `fine`, as long as samples are cheap.
+/// estimates the standard deviation and from it the number of samples. If that number was too small, it is doubled
+/// until the mean detects a relative error of `wanted`, or `most` samples are drawn. Unless `wanted` is at least
+/// `rough`, sampling continues up to the number of cheap samples until the mean detects `fine`.
 template <class Draw> Mean sample_mean(double wanted, size_t pilot, size_t most, const Draw &draw) {
   const double better = wanted < rough ? std::min(wanted, fine) : wanted;
   const size_t cheap = std::min(most, cheap_samples(draw));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sequences of stored pairs, many heads at once, and how large their states become.
+// Sequences that store pairs in many heads at once, and the norms of the resulting states.
 #pragma once
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/linalg.hpp"
 #include "theory/support/measure.hpp"
 
 namespace recollect::theory {
-/// Keys and values with q = k, and beta at every step for layers that take one.
+/// A sequence with these keys and values, q = k, and the same beta at every step.
 inline Sequence stored(const Shape &shape, const Vector &keys, const Vector &values, double beta = 1) {
   Sequence s = of_shape(shape);
   s.q = s.k = keys, s.v = values, s.beta.assign(shape.heads() * shape.T, beta);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models that claims train themselves, in seconds.
+// Models that a claim trains within seconds while it is measured.
 #pragma once
 #include "harness/train/trainer.hpp"
 #include "theory/support/measure.hpp"
@@ -38,8 +38,8 @@ inline Params place_of(const Assignments &settings) {
   return at;
 }
 
-/// Adds two controls, answers in random order and no mixer. Their accuracy must stay below the bound that the right
-/// settings reach. accuracy(settings) is shown at place(settings).
+/// Adds two rivals: training with answers in random order, and a model without a mixer. Their accuracy must stay below
+/// the bound that the right settings reach. accuracy(settings) measures, place(settings) labels the point.
 template <class Accuracy, class Place>
 void training_rivals(Points &points, const Assignments &right, double bound, const Accuracy &accuracy,
                      const Place &place) {
@@ -54,10 +54,10 @@ void training_rivals(Points &points, const Assignments &right, double bound, con
 struct Gain {
   Assignments with, without;
   double most, gain;
-  std::string reached, above; // what the points are called
+  std::string reached, above; // labels of the points
 };
 /// Adds two points for every seed from 1 to `seeds`: the accuracy with g.with is at least g.most, and it exceeds the
-/// accuracy with g.without by at least g.gain. Then adds the controls, at seed 1.
+/// accuracy with g.without by at least g.gain. Then adds training_rivals(), at seed 1.
 template <class Accuracy> void gain_points(Points &points, const Gain &g, int seeds, const Accuracy &accuracy) {
   const auto place = [](const Assignments &shown, int seed) {
     return place_of(changed(shown, {{"seed", number(seed)}}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The costs that 003 states: stored numbers and multiply-adds, counted by running layers on numbers that count
+// The costs that 003 states: stored numbers and multiply-adds, counted by running layers on a number type that counts
 // products.
 #include "theory/support/counted_definition.hpp"
 #include "theory/support/counted_layers.hpp"
@@ -73,7 +73,8 @@ Claim memory_grows() {
       const Variant &v = find_variant(variant);
       return double(v.state_shape(prefix(t).shape, variant_params(v)).size());
     };
-    // Linear attention keeps only the state: the second half of a run is continued from it alone.
+    // Linear attention keeps only the state: the second half of a run starts from the state alone and must give the
+    // same reads.
     const Sequence all = prefix(t);
     Sequence rest = slice_steps(all, t / 2, t);
     rest.state = run("linear", slice_steps(all, 0, t / 2)).state;
@@ -96,9 +97,9 @@ Claim memory_grows() {
 const std::vector<ParamSpec> local_fit{integer_param("T", 16, 4, 128, "steps"),
                                        integer_param("Dk", 7, 1, 32, "key width"),
                                        integer_param("Dv", 3, 1, 32, "value width")};
-constexpr double ridge = 0.01; // a ridge on the slopes, so that the first prefixes have a solution
+constexpr double ridge = 0.01; // ridge on the slopes; without it the first prefixes have no unique solution
 
-/// Eq 52-53 on every prefix, evaluated part by part.
+/// The local fits of Eq 52-53 for every prefix, in separate parts whose products can be counted.
 template <class N> struct LocalFits {
   const Sequence &s;
   Tokens<N> tokens;
@@ -190,8 +191,8 @@ Claim gram_matrices() {
     const double T = s.shape.T, n = s.shape.Dk + 1, pairs = T * (T + 1) / 2;
     const LocalCosts costs(s);
     const double wide_cost = LocalCosts(wide).grams;
-    // No recurrence makes this cheaper: each query weighs all keys anew, so successive Gram matrices differ by full
-    // rank.
+    // A recurrence cannot make this cheaper: each query gives all keys new weights, so successive Gram matrices differ
+    // by a matrix of full rank.
     const auto change_rank = [&](const Sequence &s) {
       const int t = std::min(s.shape.T, 2 * s.shape.Dk + 4) - 1;
       LocalFits<Counted> fits(s);

@@ -6,7 +6,7 @@
 namespace recollect::theory {
 inline Vector gates(int t, Seed seed) { return Stream(seed, "003/gates").uniforms(t, 0.5, 0.99); }
 
-/// gamma_i^(t), 1 <= i <= t: the product of the gates of the steps after i, or of step i and the steps after it.
+/// gamma_i^(t), 1 <= i <= t: the product of the gates of steps i + 1 ... t (`after`), or of steps i ... t (`from`).
 enum class Product { after, from };
 inline Vector weights(const Vector &gates, Product product = Product::after) {
   Vector w(gates.size(), 1.0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 Fig 1, and the sentences of §3-4 that only name layers, or that rank layers by the results of other papers.
+// 003 Fig 1, and those sentences of §3-4 that only name layers or that cite rankings of layers from other papers.
 #include "theory/support/measure.hpp"
 
 namespace recollect::theory {

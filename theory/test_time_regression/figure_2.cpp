@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 §5, Fig 2: the figure itself, which is under-specified, and the four conclusions that the text draws from it.
+// 003 §5, Fig 2: the figure, whose setting the paper does not specify completely, and the four conclusions that the
+// text draws from it.
 #include "theory/test_time_regression/figure_2_readings.hpp"
 
 namespace recollect::theory {
@@ -73,7 +74,7 @@ Claim rls_high_error() {
     condition(points, b, rls, local_sharp, late, by_local, adapting, local_sharp);
     points.at(b.at(rls)).condition(over(rls, sharp, late), b.above(rls, sharp, late, by_sharp));
     points.wrong_system(over(adapting, sharp, late), b.above(adapting, sharp, late, by_sharp));
-    // with noise of 8 factors least squares interpolates the data long before t = Dk
+    // If the noise has 8 factors, least squares interpolates the data long before t = Dk.
     if (b.low_rank()) return;
     points.at(b.at(steady));
     points.obligation("no switch, no ridge: ln(loss at $t = Dk$ / loss at the end)",

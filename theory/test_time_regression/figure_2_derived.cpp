@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 Fig 2 beyond the conclusions of the text. The losses under two readings of footnote 2 determine each other; no
-// layer beats the naive forecast; one reading gives every conclusion; forgetting helps.
+// 003 Fig 2 beyond the conclusions of the text. The claims: the losses under two readings of footnote 2 determine each
+// other; no layer beats the naive forecast; there is a reading in which every conclusion holds; forgetting helps.
 #include "theory/test_time_regression/figure_2_readings.hpp"
 
 namespace recollect::theory {
@@ -93,7 +93,7 @@ Claim consistent_reading() {
     condition(points, b, rls, sharp, late, 0.1, rls, softmax);
     condition(points, b, rls, local_sharp, late, std::log(2), forgetting("0.9"), local_sharp);
     condition(points, b, sharp, local_sharp, after, 0.15, sharp, local_no_ridge);
-    condition(points, b, sharp, local_sharp, before, -0.05, sharp, local_printed); // equal, not worse
+    condition(points, b, sharp, local_sharp, before, -0.05, sharp, local_printed); // the two are equal
   });
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Readings of 003 Fig 2. The paper leaves open some choices that decide its curves: the off-diagonals of Sigma, the
+// Readings of 003 Fig 2. The paper leaves open some choices on which its curves depend: the off-diagonals of Sigma, the
 // first key, whether keys and queries are normalised, the scale of softmax, the normalisation of linear attention's
-// output, and what replaces the inverse on the first quarter, where Gram matrices are singular. A reading is a layer
-// together with all these choices.
-// Sequences take six settings of Sigma and the first key in turn; Dk = 64 and T = 256 are the paper's. The losses of a
-// sequence are averaged over each of the paper's three segments (t < T/4, T/4 to T/2, the rest). Two layers are
-// compared on the same sequences by the logarithm of the ratio of their losses: the noise has a common direction that
-// is stronger in some sequences, so that losses of different sequences differ by large factors.
+// output, and what replaces the inverse in the first quarter, where Gram matrices are singular. A reading is a layer
+// together with all these choices. There are six settings of Sigma and the first key, which the sequences take in turn.
+// Dk = 64 and T = 256 are the paper's values. The losses of a sequence are averaged over each of the paper's three
+// segments (t < T/4, T/4 to T/2, the rest). Two layers are compared on the same sequences by the logarithm of the ratio
+// of their losses, because losses of different sequences differ by large factors: the noise has a common direction,
+// which is stronger in some sequences.
 #pragma once
 #include "harness/call/forward.hpp"
 #include "harness/core/registry.hpp"
@@ -26,7 +26,7 @@ struct Reading {
   Assignments task, layer;   // settings of the task and of the layer
   bool costly = false;       // measured on fewer sequences
   int lag = 0;
-  bool peeks = false; // stores the value that it must forecast
+  bool peeks = false; // the layer stores the value that it must forecast
 };
 
 const Reading naive{"naive forecast", "", {}, {}}, older{"forecast one step too old", "", {}, {}, false, 1};
@@ -56,7 +56,7 @@ inline Reading gated(const std::string &alpha) {
   return {"linear, forgetting " + alpha, "gated_linear", {{"output", "unit"}, {"alpha", alpha}}, {}};
 }
 
-/// The parameters that --point sets: one Sigma and one way to draw the first key.
+/// The parameters that --point accepts: one Sigma and one way to draw the first key.
 const std::vector<ParamSpec> setting{
     choice_param("noise", {"equicorrelated", "chain", "factors"},
                  "off-diagonal elements of $Sigma$: c, $c^|i-j|$, or those of a matrix of rank 8"),
@@ -68,8 +68,8 @@ const std::vector<ParamSpec> setting{
 /// worst if its loss is at least 40 times the loss of every other layer.
 const double worst_by = std::log(40);
 
-/// Equicorrelated noise has the share c + (1 - c) / Dk along one direction. If that is most of the noise, keys are
-/// nearly one-dimensional: sharper weights help as much as slopes do, and the fixed margins of the claims fail.
+/// Equicorrelated noise has the share c + (1 - c) / Dk along one direction. If this share is large, keys are nearly
+/// one-dimensional. Then sharper weights help as much as slopes do, and the margins of the claims are not reached.
 inline void refuse_one_direction(const Protocol &p, double most = 0.5) {
   if (p.point && p.point->text("noise") == "equicorrelated" && p.point->real("correlation") > most)
     usage_error("equicorrelated noise needs a correlation of at most " + number(most) +
@@ -124,7 +124,7 @@ public:
   }
 
   /// The losses of a reading. In every reading, sequence i has setting i modulo the number of settings. Eight claims
-  /// compare these losses, so they are measured once per seed and number of sequences.
+  /// use these losses, so they are measured once per seed and number of sequences, then kept.
   const Losses &losses(const Reading &r) const {
     static std::mutex mutex;
     static std::map<std::string, Losses> known;

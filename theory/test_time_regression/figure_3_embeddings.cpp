@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 §6, Fig 3: 128 keys in 64 dimensions cannot be orthogonal; an embedding with which least squares recalls 128
-// pairs.
+// 003 §6, Fig 3: 128 keys in 64 dimensions cannot be orthogonal, but there is an embedding with which least squares
+// recalls 128 pairs.
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/keys.hpp"
 #include "theory/test_time_regression/mqar_texts.hpp"
@@ -13,7 +13,7 @@ const std::vector<ParamSpec> planted{
     integer_param("T", 512, 256, 2048, "steps"),
     real_param("offset", 3, 0, 10, "added to the first channel of every cue, which is then normalised")};
 
-/// The text of standard basis vectors, with each token replaced by its row of `embedding`.
+/// The text `plain`, whose tokens are standard basis vectors, with token i replaced by row i of `embedding`.
 Texts embedded(const Texts &plain, const Dense &embedding) {
   Texts texts = plain;
   const int tokens = embedding.rows, d = embedding.columns;
@@ -36,8 +36,8 @@ Texts embedded(const Texts &plain, const Dense &embedding) {
   return texts;
 }
 
-/// Tokens whose cues lie in one half of the channels and whose responses lie in the other half. A response is a
-/// rotation of its cue, or independent of it.
+/// Embeddings of cues in one half of the channels and of responses in the other half. A response is a rotation of its
+/// cue, or independent of its cue.
 Dense halves(double offset, bool rotated, Seed seed) {
   const int half = width / 2;
   const auto cues = [&](const char *name) {
@@ -70,12 +70,12 @@ Claim mqar_p128_rls_construction() {
     };
     const Texts planted = texts(p.real("offset"), true), independent = texts(p.real("offset"), false),
                 isotropic = texts(0, true);
-    const int first =
-        T / 2; // by then well over half of the cues have occurred, more than the 32 that determine the rotation
+    const int first = T / 2; // by then more cues have occurred than the 32 that determine the rotation
     const auto reads = [&](const Texts &x) { return x.reads("rls", least_squares, first); };
     const auto linear = [&](const Texts &x) { return at_most_point(mean_of(x.shares("linear", {}, first)), 0.7); };
-    // The ridge changes a read by less than ridge / (smallest eigenvalue of sum u u^T over the cues u so far). That
-    // eigenvalue is above one, because T / 2 cues have an isotropic part of at least a tenth of their length.
+    // The ridge changes a read by less than ridge / (smallest eigenvalue of sum u u^T over the cues u so far). This
+    // eigenvalue is above one, because the isotropic part of each of the T / 2 cues has at least a tenth of the cue's
+    // length.
     const Vector responses = planted.asked_rows(planted.problem.target, first);
     points.rounding(1e-6 / epsilon_of(Real::f64)).statement("RLS reads the response", reads(planted), responses);
     points.wrong_system("RLS, responses independent of cues", reads(independent),

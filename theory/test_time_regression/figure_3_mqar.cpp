@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 §6, Fig 3: more cue-response pairs than dimensions, on untrained embeddings, for two readings of which pairs are
-// stored.
+// 003 §6, Fig 3: more cue-response pairs than dimensions, with untrained embeddings, under two readings of which pairs
+// are stored.
 #include "harness/numerics/inputs.hpp"
 #include "harness/numerics/keys.hpp"
 #include "theory/support/one_head.hpp"
@@ -116,7 +116,7 @@ Claim rls_not_exact() {
     points.rounding(0).statement("share of right answers", mean_of(long_texts).mean, 1);
     points.obligation("share in texts of half the length - share at $T$", at_least_point(fall, 0.03));
     // The error of the best 64 x 64 memory of 128 generic pairs: least squares leaves V (I - H), where H is a
-    // projection on d dimensions that does not depend on V; hence a share (P - d) / P of |V|^2 on average.
+    // projection on d dimensions that does not depend on V; the mean share of |V|^2 that is left is (P - d) / P.
     const auto left = [&](int n, int d) {
       Vector shares;
       for (int i = 0; i < (protocol.full() ? 180 : 12); ++i) {

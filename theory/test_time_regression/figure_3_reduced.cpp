@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // 003 §6, Fig 3, in a reduced form that trains in seconds: one layer, a convolution of length 2 for the keys, no MLP,
-// D_k = d_model = 16 instead of 64, P = 16 and 32 cues instead of 64 and 128, texts of 32 pairs. figure_3_mqar.cpp has
-// the figure.
+// D_k = d_model = 16 instead of 64, P = 16 and 32 cues instead of 64 and 128, texts of 32 pairs. The claims on the
+// figure itself are in figure_3_mqar.cpp.
 #include "theory/support/measure.hpp"
 #include "theory/support/training.hpp"
 

@@ -22,7 +22,7 @@ struct Step {
   }
   Dense after_longhorn(double delta) const {
     Sequence weighed = s;
-    weighed.beta.clear(); // so that delta alone is the weight of the pair
+    weighed.beta.clear(); // the weight of the pair is then delta
     return memory(run("longhorn", weighed, {{"delta", number(delta)}}), s.shape);
   }
   /// Bound on the rounding error of a step of size beta, in units of eps. Its residual and memory have the sizes of v

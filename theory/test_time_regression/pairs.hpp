@@ -42,8 +42,8 @@ inline double condition(const Dense &m) {
   return s.front() / s.back();
 }
 
-/// Bound on the rounding error of a memory that is solved for with K^T K or K K^T, in units of eps: t Dk terms, times
-/// the square of K's condition number.
+/// Bound on the rounding error of a memory computed by solving with K^T K or K K^T, in units of eps: t Dk terms, times
+/// the square of the condition number of K.
 inline double solved_units(const Dense &K, const Dense &M) {
   return double(K.rows) * K.columns * std::pow(condition(K), 2) * std::max(1.0, max_abs(M.data));
 }

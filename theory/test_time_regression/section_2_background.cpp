@@ -72,7 +72,8 @@ Claim old_and_new_values() {
         .but_not("write without $beta$", is(share, none, one))
         .but_not("erase with the sign turned", is(minus, rest, share));
     points.wrong_system("linear attention: no deletion", measured("linear", s).against(rewritten(s, one, rest, share)));
-    // A write of v = 0 with beta = 1 only erases. The read at k is then (1 - |k|^2) M k, which is 0 only for |k| = 1.
+    // A write of v = 0 with beta = 1 only erases. The read at k after the write is (1 - |k|^2) M k, which is 0 in
+    // general only if |k| = 1.
     for (double length : {1.0, 0.5, 2.0}) {
       Sequence deletion = random_sequence({1, 1, 1, s.shape.Dk, s.shape.Dv}, protocol.seed);
       for (double &x : deletion.k) x *= length;

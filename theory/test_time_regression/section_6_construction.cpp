@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 §6: the token that a short convolution reads (Eq 56), and recall with a convolution of length 2 (Eq 57-58).
+// 003 §6: which token a short convolution reads (Eq 56), and recall with a convolution of length 2 (Eq 57-58).
 #include "theory/test_time_regression/mqar_texts.hpp"
 
 namespace recollect::theory {
@@ -96,7 +96,7 @@ Claim indices_typo() {
   return measure(c, [](Points &points, Seed seed, int P, int d, int T) {
     if (2 * P > d) usage_error("2 P orthonormal tokens need a width of 2 P");
     const Texts texts(1, P, d, T, {}, seed);
-    Texts preceded = texts; // x_0 is a token: the cue of the first pair, which occurs again later
+    Texts preceded = texts; // the token x_0 before the text is a cue: that of the first pair, which occurs again later
     Sequence &s = preceded.problem.sequence;
     std::copy_n(s.v.begin(), d, s.k.begin());
     points.rounding(text_units(T, d));

@@ -6,9 +6,9 @@ namespace recollect::theory {
 namespace {
 const Assignments orthonormal_cues{{"storage", "cues"}}, unit_cues{{"storage", "cues"}, {"embedding", "unit"}};
 
-/// The reads of one text by RLS, compared with the responses. The error of a pair is ridge V^T (G + ridge)^{-1}, where
-/// G is the Gram matrix of the cues times their counts. It is at most ridge sqrt(P) / (smallest eigenvalue of the Gram
-/// matrix of the cues).
+/// The reads of one text by RLS, compared with the responses. The error of a read is at most ridge sqrt(P) / (smallest
+/// eigenvalue of the Gram matrix of the P cues), because the errors of all pairs are ridge V^T (G + ridge I)^{-1},
+/// where G is the Gram matrix of the cues times their counts.
 Point exact_recall(const Texts &text, int P, double known_ridge) {
   const int d = text.problem.sequence.shape.Dk;
   const auto first = text.problem.candidates.begin();

@@ -85,7 +85,8 @@ Claim rank_deficient() {
 }
 
 enum class Eigenvalue { smallest, largest };
-/// |y| of the least-squares memory over |q| sum |v_i||k_i| / lambda, where lambda is an eigenvalue of K^T K.
+/// The output |y| of the least-squares memory divided by |q| sum |v_i||k_i| / lambda, where lambda is the chosen
+/// eigenvalue of K^T K.
 double tightness(const Pairs &x, const Dense &q, Eigenvalue which) {
   double sum = 0;
   for (int i = 0; i < x.K.rows; ++i) sum += frobenius_norm(x.value(i)) * frobenius_norm(x.key(i));
@@ -103,7 +104,7 @@ Claim norm_bound() {
             "purpose, which is to show that the inverse limits the output. Linear attention has no such denominator.");
   c.takes(pair_params({1, 1, 4, 3, 3})), c.at({{}, {{"t", 12}}});
   c.last([](Points &points, const Protocol &) {
-    // Equality: one channel, t equal pairs k = 2, v = 1, read at q = 3, where y = |q| t |v||k| / (t k^2) = 3/2.
+    // A case of equality: one channel, t equal pairs k = 2 and v = 1, read at q = 3; y = |q| t |v||k| / (t k^2) = 3/2.
     const int t = 5;
     const Pairs same(Dense(t, 1, Vector(t, 2)), Dense(t, 1, Vector(t, 1)));
     const double y = (same.cross() * inverse(same.gram()) * Dense(1, 1, {3}))(0, 0);
@@ -129,7 +130,7 @@ Claim norm_bound() {
   });
 }
 
-/// All products of two coordinates.
+/// Features of each row: all products of two coordinates.
 Dense monomials(const Dense &rows) {
   const int d = rows.columns;
   Dense phi(rows.rows, d * (d + 1) / 2);
@@ -152,7 +153,7 @@ Claim feature_mapped() {
     const Pairs x({1, 1, t, Dk, Dv}, seed);
     if (t < Dk) usage_error("the feature-mapped least squares needs t >= the number of features, here Dk");
     const Pairs mapped(Dense(t, Dk, elu_plus_one(x.K.data)), x.V);
-    // At the solution the gradient over all memories on features vanishes: M Phi^T Phi = V^T Phi.
+    // At the least-squares solution the gradient of the loss vanishes: M Phi^T Phi = V^T Phi.
     const Dense M = mapped.best();
     points.rounding(solved_units(mapped.K, M) * max_abs(mapped.gram().data));
     points.statement("1 + ELU: the solution is stationary", M * mapped.gram(), mapped.cross());
@@ -164,7 +165,8 @@ Claim feature_mapped() {
     const Dense raw_gram = mapped.cross() * inverse(x.gram()) * mapped.gram();
     points.wrong_system("the covariance of the raw keys", raw_gram, mapped.cross());
     points.wrong_system("least squares on the raw keys", x.best() * mapped.gram(), mapped.cross());
-    // A memory nonlinear in the keys: monomials of degree 2 store a quadratic map exactly and read it at new keys.
+    // With monomials of degree 2 as features, the memory is nonlinear in the keys: it stores a quadratic map exactly
+    // and reads it at new keys.
     const int count = Dk * (Dk + 1) / 2, enough = 2 * count;
     const Dense map = normal_matrix(Dv, count, seed, "003/a quadratic map"),
                 keys = normal_matrix(enough, Dk, seed, "003/its keys"),

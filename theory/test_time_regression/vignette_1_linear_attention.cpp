@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 Vignette 1, Relationship to linear attention: when the inverse covariance can be left out, and what is lost
-// otherwise.
+// 003 Vignette 1, Relationship to linear attention: when the inverse covariance can be left out, and how large the
+// error is when it cannot.
 #include "theory/support/sampling.hpp"
 #include "theory/test_time_regression/pairs.hpp"
 
@@ -66,8 +66,8 @@ Claim only_orthonormal() {
     points.obligation("generic keys: distance from the optimal memory, at least 0.001",
                       at_least_point(generic, 1e-3, 0));
     points.wrong_system("the frame scaled by 1.1", optimal(longer));
-    // A partial isometry of lower rank: the keys are a basis of half the space, each of length 1 / sqrt 2 and stored
-    // twice.
+    // Keys that span only half of the space: an orthogonal basis of this half, each vector of length 1 / sqrt 2 and
+    // stored twice.
     const int r = std::max(1, Dk / 2);
     const Dense basis = orthonormal(r, Dk, seed);
     Dense twice(2 * r, Dk);
@@ -123,7 +123,7 @@ Claim covariance() {
     points.statement("the read of $M_lin / t$ is that of $B Sigma$", mean, law(1))
         .but_not("the read of B, the least-squares memory", law(0))
         .but_not("$B Sigma^{1/2}$", law(0.5));
-    // For each text, M_lin is B K^T K, and the least-squares memory is B.
+    // On every single text, the memory of linear attention is B K^T K, and the least-squares memory is B.
     const Pairs pairs = x.pairs(50, protocol.seed);
     const auto is = [&](const Dense &M, const Dense &expected) {
       return exact_point(M.data, expected.data, 4.0 * solved_units(pairs.K, expected));

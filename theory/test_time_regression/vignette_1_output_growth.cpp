@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 after Eq 13: without the inverse covariance the output grows with t; what a normalisation of the output restores.
+// 003 after Eq 13: without the inverse covariance the output grows with t, and a normalisation of the output restores
+// only part of what the inverse gives.
 #include "theory/support/sampling.hpp"
 #include "theory/test_time_regression/pairs.hpp"
 
@@ -15,7 +16,7 @@ Vector squared_outputs(const std::string &variant, Data data, int t, Seed seed, 
   const auto draw = [&](const char *name) { return Stream(seed, name, t).normals(count * size, first * size); };
   const Vector keys = draw("003/growing keys"), values = data == Data::equal ? keys : draw("003/growing values");
   Sequence s = stored({int(count), 1, t, width, width}, keys, values);
-  s.alpha.assign(count * t, 0.95); // the rival that has a gate
+  s.alpha.assign(count * t, 0.95); // read only by the rival with a gate
   const Variant &v = find_variant(variant);
   const Assignments set = variant == "rls" ? Assignments{{"ridge", "1e-9"}} : Assignments{};
   const Output out = forward(v, s, {"fast", Real::f64, 64, variant_params(v, set)});
@@ -26,7 +27,7 @@ Vector squared_outputs(const std::string &variant, Data data, int t, Seed seed, 
 struct Ends {
   int t, T;
   double slope(double at_t, double at_T) const { return 0.5 * std::log(at_T / at_t) / std::log(double(T) / t); }
-  /// The slope from the means at both ends: half the logarithm of a mean of relative error e has the error e / 2.
+  /// The slope from the means at both ends. If a mean has the relative error e, half its logarithm has the error e / 2.
   Mean slope(const Mean &at_t, const Mean &at_T) const {
     const double error = std::hypot(at_t.standard_error / at_t.mean, at_T.standard_error / at_T.mean) / 2;
     return {slope(at_t.mean, at_T.mean), error / std::log(double(T) / t)};
@@ -89,15 +90,15 @@ Claim growth() {
   });
 }
 
-/// Values v = k (B = I), keys N(0, diag(1, kappa)), and q on the diagonal of the plane. With p = Sigma^{1/2} q the raw
-/// output is Sigma^{1/2} S p, where S is the sample covariance of white keys. S p has the component |p| a along p and
-/// |p| b across it; with r = b / a, r sqrt(t) follows Student's distribution with t degrees of freedom. The output of
-/// least squares is q.
+/// The cosine between q and the raw output of linear attention. Values are v = k, keys are N(0, Sigma) with Sigma =
+/// diag(1, kappa), and q lies on the diagonal of the plane. The output of least squares is q. Let p = Sigma^{1/2} q.
+/// The raw output is Sigma^{1/2} S p, where S is the sample covariance of white keys. S p has the component |p| a along
+/// p and |p| b across p. Let r = b / a; then r sqrt(t) follows Student's distribution with t degrees of freedom.
 struct Plane {
   double kappa;
   int t;
 
-  double cosine(double r) const { // of the output with q
+  double cosine(double r) const { // of the output and q
     const double root = std::sqrt(kappa), y1 = 1 - r * root, y2 = root * (root + r);
     return (y1 + y2) / std::sqrt(2 * (y1 * y1 + y2 * y2));
   }
@@ -114,8 +115,9 @@ struct Plane {
     return sum / mass;
   }
 
-  /// The cosine between q and the output of `variant` for each of `count` texts. It is averaged over the text and the
-  /// same text rotated by 90 degrees before the covariance is applied, so that terms linear in r cancel.
+  /// The cosine between q and the output of `variant` for each of `count` texts. It is the average over two texts: the
+  /// keys, and the same white keys rotated by 90 degrees before the covariance is applied. Terms linear in r cancel in
+  /// this average.
   Vector draw(const std::string &variant, Seed seed, size_t first, size_t count) const {
     const Vector white = Stream(seed, "003/plane keys").normals(count * t * 2, first * t * 2);
     Vector cosines(count, 0.0);
@@ -127,7 +129,7 @@ struct Plane {
         s.k.push_back(std::sqrt(kappa) * (turned ? white[i] : white[i + 1]));
       }
       s.v = s.k, s.q.assign(s.k.size(), std::sqrt(0.5));
-      s.beta.assign(count * t, 0.1); // the rival that erases
+      s.beta.assign(count * t, 0.1); // read only by the rival that erases
       const Vector o = forward(find_variant(variant), s, {"fast", Real::f64, 64, {}}).o;
       for (size_t b = 0; b < count; ++b) {
         const double *y = &o[(b * t + t - 1) * 2];

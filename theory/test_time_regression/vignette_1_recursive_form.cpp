@@ -5,7 +5,7 @@
 
 namespace recollect::theory {
 namespace {
-/// The sequence, continued from S and P of the pairs before it.
+/// The sequence, starting from the S and P of earlier pairs.
 Sequence continued(Sequence s, const Dense &S, const Dense &P) {
   s.state = S.data;
   s.state.insert(s.state.end(), P.data.begin(), P.data.end());
@@ -107,7 +107,8 @@ Claim start_bias() {
     const Assignments set{{"ridge", number(delta)}};
     const Dense S = memory(run("rls", s, set), s.shape);
     const Vector values = singular_values(x.K);
-    // P falls from 1 / delta to its final size; the reference solution loses the square of K's condition number.
+    // P decreases from 1 / delta to its final size; the rounding error of the reference solution is proportional to the
+    // square of the condition number of K.
     points.rounding(rounding_units("rls", s, set) + solved_units(x.K, x.best()) * std::pow(1 + values.front(), 2));
     points.statement("RLS from $P_0 = I / delta$ is Eq 11", S, x.best());
     auto distance = points.limit("RLS minus Eq 11 is $-delta M (K^T K + delta I)^{-1}$", S, Bias{}.memory(x, delta))

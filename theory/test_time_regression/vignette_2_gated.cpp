@@ -34,7 +34,7 @@ Claim gated_sum() {
     points.statement("the recurrence is the weighted sum", layer.against(sum));
     const Output late = stepped(
         s, [&](const Dense &M, const Dense &k, const Dense &v, int t) { return s.alpha[t] * (M + write(v, k)); });
-    Sequence first = s; // gamma_1 multiplies M_0 = 0 and occurs in no weight
+    Sequence first = s; // the first gate multiplies M_0 = 0 and occurs in no weight
     first.alpha[0] = 0.01;
     points.statement("the weighted sum does not depend on $gamma_1$", measured("gated_linear", first).against(sum))
         .but_not("weights that include the gate of step i", layer.against(decayed_sum(s, Product::from)))
@@ -43,7 +43,8 @@ Claim gated_sum() {
   });
 }
 
-/// The steps M + (v - M k) (P' k)^T with P' = scale (P - P k k^T P / (noise + k^T P k)) from a given start.
+/// Steps of recursive least squares: M + (v - M k) (P' k)^T with P' = scale (P - P k k^T P / (noise + k^T P k)).
+/// `scale` and `noise` are functions of the gate.
 struct Update {
   double (*scale)(double gate);
   double (*noise)(double gate);

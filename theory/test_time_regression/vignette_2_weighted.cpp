@@ -80,7 +80,7 @@ Claim weighted_over() {
         .but_not("$G^2$", formula(power(w, 2)))
         .but_not("no weights", formula(Vector(w.size(), 1)))
         .but_not("the product from i on", formula(weights(gamma, Product::from)));
-    // The solution is stationary for the weighted loss over all memories.
+    // At the solution the gradient of the weighted loss vanishes.
     const Dense G = diagonal(w);
     points.rounding(units * x.K.rows);
     points.statement("stationary for the weighted loss", M * transpose(x.K) * G * x.K, transpose(x.V) * G * x.K);

@@ -15,8 +15,8 @@ struct Loss {
     return sum;
   }
 };
-/// Bound on the rounding error of a gradient by unit differences, in units of eps: the largest loss involved, times the
-/// number of terms in it.
+/// Bound on the rounding error of a gradient by differences of width 1, in units of eps: the largest loss that is
+/// evaluated, times its number of terms.
 double slope_units(const Pairs &x, const Dense &M) {
   return 8.0 * x.K.rows * x.K.columns * (Loss{x}(M) + square(x.K) + square(x.V));
 }
@@ -73,7 +73,7 @@ Claim writings() {
       return sum;
     };
     const Dense eq20 = descend([&](const Dense &M, double b) { return M - b * gradient(M, Loss{x}); });
-    const auto eq23 = [&](bool keys, bool values) { // which of the two sums have the factor beta
+    const auto eq23 = [&](bool keys, bool values) { // `keys` and `values` say which of the two sums has the factor beta
       return descend(
           [&](const Dense &M, double b) { return M * (I - (keys ? b : 1) * x.gram()) + (values ? b : 1) * x.cross(); });
     };
@@ -95,12 +95,13 @@ Claim writings() {
 }
 
 Pairs pairs_of(const Sequence &s) { return {rows_of(s.k, s.shape.T, s.shape.Dk), rows_of(s.v, s.shape.T, s.shape.Dv)}; }
-/// A layer's results; the units include the rounding of the gradient at the origin.
+/// A layer's results. The bound on rounding includes the rounding of the gradient at M = 0.
 Measured first_step(const std::string &variant, const Sequence &s) {
   const double units = slope_units(pairs_of(s), Dense(s.shape.Dv, s.shape.Dk));
   return {results_of(variant, s), rounding_units(variant, s) + units};
 }
-/// The reads and the last memory after one step of size `size` from M_0 on the loss of every prefix.
+/// For every prefix, one gradient step of size `size` from `start` on the prefix's loss: the reads, and the last
+/// memory.
 template <class Weights> Output one_step(const Sequence &s, double size, const Dense &start, const Weights &weights) {
   const Pairs all = pairs_of(s);
   return stepped(s, [&](const Dense &, const Dense &, const Dense &, int t) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 Vignette 3, Eq 30-31: Longhorn, an adaptive step size from an online learning objective.
+// 003 Vignette 3, Eq 30-31: Longhorn, an online learning objective whose minimiser is a step of adaptive size.
 #include "theory/test_time_regression/one_step.hpp"
 
 namespace recollect::theory {
@@ -73,7 +73,7 @@ Claim factor_two() {
     const Step x(seed, Dk, Dv, norm);
     const double units = x.units(delta) * (1 + 2 * delta * x.kk());
     const Dense layer = x.after_longhorn(delta);
-    const auto solves = [&](double factor) { // d + factor |v - M k|^2
+    const auto solves = [&](double factor) { // the minimiser of |M - M_0|_F^2 + factor |v - M k|^2
       return exact_point(layer.data, proximal(x, 2 * factor).data, units);
     };
     points.statement("$l = delta |v - M k|^2$ in Eq 7", solves(delta));

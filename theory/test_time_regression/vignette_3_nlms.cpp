@@ -104,7 +104,7 @@ Claim kaczmarz() {
     auto passes =
         points.statement("each pass multiplies the distance by the projectors", M, remaining(origin, sweep, sweeps));
     points.wrong_system("relaxation 2", cycle("delta_net", origin, 2), remaining(origin, sweep, sweeps));
-    // The law and its rivals differ measurably while the distance is well above rounding.
+    // The law and its rivals differ measurably only if the distance is well above rounding.
     const Dense expected = remaining(origin, sweep, sweeps);
     if (max_abs((expected - target).data) > 1e4 * units * epsilon_of(Real::f64)) {
       passes.but_not("one pass fewer", remaining(origin, sweep, sweeps - 1));
@@ -115,7 +115,7 @@ Claim kaczmarz() {
       points.obligation("from another start: the same law", from_ones, remaining(ones, sweep, sweeps));
       points.wrong_system("another start", from_ones, remaining(origin, sweep, sweeps));
     }
-    // At a rate r per pass it reaches the target up to rounding when r^sweeps < eps.
+    // If each pass multiplies the distance by the rate r, M reaches the target up to rounding once r^sweeps < eps.
     const double rate = spectral_norm(sweep * (pseudo_inverse(x.K) * x.K));
     if (sweeps * std::log(rate) < std::log(epsilon_of(Real::f64)))
       points.statement("the min-norm interpolant", M, target);

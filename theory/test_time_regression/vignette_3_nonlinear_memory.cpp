@@ -60,7 +60,8 @@ Vector slope_of(const Memory &m, const Vector &W, const Vector &k, const Vector 
   });
 }
 
-/// Runs the steps of W, with a read after each. Returns the reads, then the parameters, as a layer's results do.
+/// Applies step() to the parameters W for every token and reads after each step. Returns the reads, then the last W, in
+/// the order of a layer's results.
 template <class Step> Vector trained(const Memory &m, const Sequence &s, Vector W, Step step) {
   Vector all;
   for (int t = 0; t < s.shape.T; ++t) {
@@ -83,8 +84,8 @@ Vector layer_results(const std::string &variant, const Sequence &s, const Assign
   all.insert(all.end(), out.state.begin(), out.state.begin() + parameters);
   return all;
 }
-/// Bound on the rounding error of all steps of the sequence, in units of eps. A derivative by the chain rule loses a
-/// few units for every number that it sums.
+/// Bound on the rounding error of all steps of the sequence, in units of eps. A derivative by the chain rule has a few
+/// units of rounding error for every number that it sums.
 double trained_units(const std::string &variant, const Sequence &s, const Assignments &set, size_t parameters) {
   return rounding_units(variant, s, set) * (1 + double(parameters) / s.shape.Dk) * 4;
 }
@@ -98,7 +99,7 @@ Sequence steps_of(const Shape &shape, Seed seed) {
 /// Gradient descent with momentum and weight decay: S <- eta_t S - size_t grad, W <- keep_t W + S. The gradient is
 /// taken at W + `look` S.
 struct Descent {
-  Vector size, keep, eta = {}; // none: 0
+  Vector size, keep, eta = {}; // empty: 0 at every step
   double look = 0;
   Vector S = {};
   void operator()(const Memory &m, Vector &W, const Vector &k, const Vector &v, int t) {
@@ -219,7 +220,7 @@ Claim momentum() {
     Sequence deep = s;
     const size_t parameters = size_t(width) * (shape.Dk + shape.Dv);
     const Vector start = normal_matrix(1, int(parameters), seed, "003/initial network").data;
-    deep.state = start, deep.state.resize(2 * parameters, 0.0); // and a momentum of zero
+    deep.state = start, deep.state.resize(2 * parameters, 0.0); // the second half is the momentum, zero
     const double lr = theta / width;
     const auto set = [&](double momentum) {
       return Assignments{{"lr", number(lr)}, {"eta", number(momentum)}, {"width", number(width)}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 Vignette 3, Eq 34-41: L2 regularisation: Leaky LMS, and Gated DeltaNet as the same layer in other parameters.
+// 003 Vignette 3, Eq 34-41: with L2 regularisation the step is Leaky LMS, which is Gated DeltaNet in other parameters.
 #include "theory/support/differences.hpp"
 #include "theory/support/sampling.hpp"
 #include "theory/test_time_regression/pairs.hpp"
@@ -76,7 +76,7 @@ Claim leaky_lms_is_sgd() {
   return measure(c, [](Points &points, Seed seed, const Shape &shape) {
     const Regularised x(shape, seed);
     const Sequence &s = x.s;
-    const auto steps = [&](double penalty) { // on |v - M k|^2 / 2 + penalty lambda |M|_F^2 / 2
+    const auto steps = [&](double penalty) { // gradient steps on |v - M k|^2 / 2 + penalty lambda |M|_F^2 / 2
       return stepped(s, [&](const Dense &M, const Dense &k, const Dense &v, int t) {
         return M - s.beta[t] * gradient(M, [&](const Dense &m) {
                      return square(v - m * k) / 2 + penalty * x.lambda[t] * square(m) / 2;
@@ -169,7 +169,7 @@ Claim ranges() {
     };
     points.obligation("with $lambda = 2$ the layers agree", equal(2));
     points.wrong_system("with $lambda = 1$, the largest allowed", equal(1));
-    // The fractions of the unit square that the two maps carry into the stated ranges.
+    // For each of the two maps, the fraction of the unit square that it maps into the stated ranges.
     const auto share = [&](const char *stream, auto inside) {
       const auto draw = [&, stream](size_t first, size_t count) {
         const Stream uniform(protocol.seed, stream);

@@ -36,8 +36,8 @@ Claim delta_net_is_sgd() {
   });
 }
 
-/// |P_t|_F^2 / D, where P_t is the product of (I - beta k k^T) over t random unit keys: the fraction of |M_0|^2 that
-/// remains on average over all M_0. It is measured as the state after writes of 0 to S = I.
+/// |P_t|_F^2 / D, where P_t is the product of (I - beta k k^T) over t random unit keys. This is the fraction of |M_0|^2
+/// that remains, averaged over the directions of M_0. P_t is measured as the state after writes of 0 to S = I.
 Vector remainders(const std::string &variant, int t, int D, double beta, Seed seed, size_t first, size_t count) {
   const Vector keys = random_units(count * t, D, Stream(seed, "003/visited keys"), first * t);
   Sequence s = stored({int(count), 1, t, D, D}, keys, Vector(keys.size()), beta);
@@ -61,7 +61,8 @@ Claim recency() {
            integer_param("t", 8, 2, 500, "later pairs")});
   c.at({{}, {{"beta", 1}, {"t", 16}}});
   c.last([](Points &points, const Protocol &protocol) {
-    // The layers compared here weigh all pairs equally: their results do not depend on the order of the pairs.
+    // The layers with which DeltaNet is compared weigh all pairs equally: their results do not depend on the order of
+    // the pairs.
     const Sequence s = random_sequence(point_P, protocol.seed);
     Sequence reversed = s;
     for (int t = 0; t < point_P.T; ++t) {
@@ -82,7 +83,7 @@ Claim recency() {
     const double law = left((2 * beta - beta * beta) / D), other = left((2 * beta - beta * beta) / (D - 1));
     std::vector<std::pair<std::string, double>> rivals{{"$D-1$ for $D$", other},
                                                        {"a rate of $2 beta / D$", left(2 * beta / D)}};
-    // at beta = 1 this rival is the law
+    // at beta = 1 this rival equals the law
     if (beta != 1) rivals.push_back({"a rate of $beta / D$", left(beta / D)});
     Vector predictions;
     for (const auto &[name, predicted] : rivals) predictions.push_back(predicted);

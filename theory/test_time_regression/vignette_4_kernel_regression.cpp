@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 Vignette 4, beginning: kernel regression (Eq 42-43), its inverse, and I in place of k(K,K) (Eq 44-47).
+// 003 Vignette 4, beginning: kernel regression (Eq 42-43), when its inverse exists, and the approximation of k(K,K) by
+// I (Eq 44-47).
 #include "harness/numerics/keys.hpp"
 #include "theory/support/one_head.hpp"
 #include "theory/support/stored.hpp"
 
 namespace recollect::theory {
 namespace {
-/// Features of exp(x.y / sqrt D): prod_c (x_c / D^(1/4))^(a_c) / sqrt(a_c!) over all exponents a of total degree at most
-/// N, the first degree whose term (1/sqrt D)^N / N! of unit vectors is below rounding.
+/// Features of exp(x.y / sqrt D): prod_c (x_c / D^(1/4))^(a_c) / sqrt(a_c!) for all exponents a of total degree at most
+/// N. N is the first degree whose term for unit vectors, (1/sqrt D)^N / N!, is below rounding.
 Dense exponential_features(const Dense &X) {
   const int D = X.columns;
   int N = 0;
@@ -31,8 +32,8 @@ Dense exponential_features(const Dense &X) {
   return phi;
 }
 
-/// For t = 1 ... T the read of the least-squares memory of smallest norm over the features, fitted to the first t -
-/// skipped pairs.
+/// For t = 1 ... T, the read of the least-squares memory on the features that has the smallest norm. It is fitted to
+/// the first t - skipped pairs.
 Vector feature_space_reads(const Sequence &s, int skipped) {
   const Shape &shape = s.shape;
   const Dense keys = exponential_features(rows_of(s.k, shape.T, shape.Dk)),
@@ -118,8 +119,8 @@ struct Pairs {
     return {std::upper_bound(all.begin(), all.end(), 1e-12 * all.back()), all.end()};
   }
   Dense read_by(const Dense &inverse) const { return quadratic_kernel(Q, K) * inverse * V; }
-  /// Bound on the rounding error, in units of eps. Solving with k(K,K) loses as many digits as its condition number
-  /// has.
+  /// Bound on the rounding error, in units of eps. Solving with k(K,K) multiplies rounding errors by its condition
+  /// number.
   double units() const {
     const Vector values = eigenvalues();
     return 16 * K.rows * values.back() / values.front() * frobenius_norm(quadratic_kernel(Q, K)) / values.front() *
@@ -163,7 +164,8 @@ Claim overdetermined() {
   });
 }
 
-/// Row t of k(K,K) up to its diagonal, as the layer reads it when the values are the standard basis.
+/// The lower triangle of a k(K,K) with these elements. If values are the standard basis, the read of step t is row t of
+/// this triangle.
 Vector lower_triangle(int D, double diagonal, double below) {
   Dense G(D, D);
   for (int i = 0; i < D; ++i)

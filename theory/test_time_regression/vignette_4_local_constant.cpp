@@ -6,8 +6,8 @@ namespace recollect::theory {
 namespace {
 const std::vector<ParamSpec> one_head = one_head_params(point_P);
 
-/// argmin_M sum_{i<=t} w_i |v_i - M|^2 / 2 for every t. In each channel the loss is a parabola, which three values
-/// determine.
+/// argmin_M sum_{i<=t} w_i |v_i - M|^2 / 2 for every t. In each channel the loss is a parabola; three of its values
+/// give the minimum.
 template <class Weigh> Vector constant_fits(const Sequence &s, const Weigh &weigh) {
   Vector minimisers;
   for (int t = 0; t < s.shape.T; ++t) {
@@ -68,7 +68,7 @@ Claim width_typo() {
   });
 }
 
-/// The Nadaraya-Watson reads of a whole sequence, with each weight multiplied by extra(|k_i|^2).
+/// The Nadaraya-Watson reads at all steps of a sequence; each weight is multiplied by extra(|k_i|^2).
 Vector smoothed(const Sequence &s, double sharpness = 1, const std::function<double(double)> &extra = {}) {
   Vector reads;
   for (int t = 0; t < s.shape.T; ++t) {
@@ -79,7 +79,7 @@ Vector smoothed(const Sequence &s, double sharpness = 1, const std::function<dou
   return reads;
 }
 
-/// factor times sum_i s_i v_i for every query.
+/// For every query, factor times sum_i s_i v_i.
 Vector weighted_sums(const Sequence &s, double factor) {
   Vector reads;
   for (int t = 0; t < s.shape.T; ++t) {

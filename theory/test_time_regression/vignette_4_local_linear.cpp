@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 003 Vignette 4, p = 1: the locally linear fit (Eq 52-54), maps that it reproduces, prefixes without an inverse.
+// 003 Vignette 4, p = 1: the locally linear fit (Eq 52-54), which maps it reproduces exactly, and for which prefixes
+// the inverse does not exist.
 #include "theory/test_time_regression/local_weights.hpp"
 
 namespace recollect::theory {
@@ -58,7 +59,7 @@ Vector constants(const Dense &M) {
 }
 Vector reads_at(const Vector &reads, int t, int width) { return column(reads, t, width).data; }
 Vector layer(const Sequence &s, double ridge) { return results_of("local_linear", s, {{"ridge", number(ridge)}}); }
-/// The layer with its smallest ridge on the slopes, in place of no ridge.
+/// The smallest ridge on the slopes that the layer accepts, used for "no ridge".
 constexpr double no_ridge = 1e-12;
 
 const std::vector<ParamSpec> one_head = one_head_params(point_P);
