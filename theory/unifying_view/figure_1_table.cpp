@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// 002 Fig 1, its table: which A_t and b_t of S_t = S_{t-1} A_t + b_t k_t^T each layer has.
+// 002 Fig 1, its table: the A_t and b_t of each layer in S_t = S_{t-1} A_t + b_t k_t^T.
 #include "theory/support/features.hpp"
 #include "theory/support/measure.hpp"
 #include "theory/support/one_head.hpp"
 
 namespace recollect::theory {
 namespace {
-/// What a step does: A_t = I, with a factor alpha and without beta k k^T; b_t = v, with the factors beta and alpha.
+/// What a step does. A_t is I; with `erasure` minus beta k k^T; with `decay` times alpha. b_t is v; with `strength`
+/// times beta; with `decayed_write` times alpha.
 enum Part { decay = 1, erasure = 2, strength = 4, decayed_write = 8 };
 using Step = int; // a sum of parts
 Dense A(Step step, const Sequence &s, int t, const Dense &k) {
@@ -36,7 +37,7 @@ const std::vector<Row> table{
 };
 
 enum class Side { keys, values };
-/// S_{t-1} A_t + b_t k_t^T, or A_t S_{t-1} + b_t k_t^T where A_t acts on the values.
+/// Runs S_{t-1} A_t + b_t k_t^T, or A_t S_{t-1} + b_t k_t^T if `side` says that A_t acts on the values.
 Output by_table(const Sequence &s, Step step, Side side = Side::keys) {
   return stepped(s, [&](const Dense &S, const Dense &k, const Dense &v, int t) {
     const Dense factor = A(step, s, t, k);
@@ -75,7 +76,7 @@ std::vector<Claim> figure_1_table() {
   std::vector<std::string> layers;
   for (const Row &row : table) layers.push_back(row.variant);
   c.runs(layers), c.takes(one_head_params({1, 1, 20, 8, 4}));
-  c.at({{}, {{"Dv", 8}}}); // A_t can act on either side only if the widths are equal
+  c.at({{}, {{"Dv", 8}}}); // Dv = Dk, so that A_t can act on either side
   return {c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     for (const Row &row : table) add_forms(points, row, p, protocol.seed);
   })};

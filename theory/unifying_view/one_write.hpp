@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The effect of one write on the reads (002 §3-5): a layer of the registry continues from a random state S [dv,d].
+// The effect of one write on the reads (002 §3-5): a layer of the registry starts from a random state S [dv,d].
 #pragma once
 #include "harness/numerics/inputs.hpp"
 #include "theory/support/layer_points.hpp"
@@ -38,7 +38,8 @@ inline Write turned(Write w) {
   return w;
 }
 
-/// A random state, the key of length `norm` that is written, a unit key at the given cosine with it, and the value.
+/// A random state S, the written key of length `norm`, its value, and another key: a unit vector at the given cosine
+/// with the written key.
 struct Setting {
   Dense S;
   Vector key, other, value;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // How much of old pairs remains after later writes (002 §4-6).
 //
-// The state S = I is what d orthonormal keys with one-hot values leave in an empty delta-rule memory: d needles at
-// once. After later writes of v = 0 the read of needle i is S(i,i) times its value; the mean over needles is trace(S) /
-// d. A write at a unit key k with strength beta removes beta (k . needle)^2 of a needle and rotates the rest. For keys
-// that are uniform on the sphere E k k^T = I / d. So the mean after m writes is (1 - beta/d)^m or, with a gate, alpha^m
-// (1 - beta/d)^m.
+// The state S = I is what d pairs with orthonormal keys e_i and one-hot values (the needles) leave in an empty
+// delta-rule memory. After later writes of v = 0, the read at e_i is S(i,i) times the value of needle i, plus a part
+// orthogonal to this value. The mean of S(i,i) over the needles is trace(S) / d. A write of v = 0 at a unit key k with
+// strength beta takes beta (k . e_i)^2 from S(i,i) if S = I. If k is uniform on the sphere, E k k^T = I / d, so each
+// write multiplies the mean of S by 1 - beta/d. After m writes the mean is (1 - beta/d)^m, or alpha^m (1 - beta/d)^m
+// with a gate alpha.
 #pragma once
 #include "theory/support/layer_points.hpp"
 #include "theory/support/sampling.hpp"
@@ -17,8 +18,8 @@ inline Vector later_keys(int m, int d, Seed seed, size_t first, size_t count) {
   return random_units(count * m, d, Stream(seed, "002/later keys"), first * m);
 }
 
-/// For each memory, the share of a needle that remains after writes of 0 at `keys` [memories,m,d], averaged over the d
-/// needles.
+/// For each memory, trace(S) / d after writes of 0 at `keys` [memories,m,d]: the share of a needle that remains,
+/// averaged over the d needles.
 inline Vector kept(const std::string &variant, const Vector &keys, int m, int d, double beta, double alpha) {
   const int memories = int(keys.size() / (size_t(m) * d));
   Sequence s = stored({memories, 1, m, d, d}, keys, Vector(keys.size()), beta);

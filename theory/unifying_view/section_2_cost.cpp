@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 002 TL;DR, §1-3: the memory, and the cost per token in multiplications, which are counted by running steps on a
+// 002 TL;DR, §1-3: the memory and the cost per token. The cost is in multiplications, counted by running the steps on a
 // number type that counts.
 #include "theory/support/counted_definition.hpp"
 #include "theory/support/counted_layers.hpp"
@@ -30,7 +30,7 @@ Sequence sequence_of(const Shape &shape, Seed seed) {
   s.beta.assign(s.shape.T, 1);
   return s;
 }
-/// Each number is tested by a pass of its own, so large shapes are refused.
+/// Refuses large shapes, because the dependence on each number is tested by a separate pass.
 void few_enough(const Shape &s) {
   if (s.T * (s.Dk + s.Dv) > 4096) usage_error("numbers are counted one by one: use T (dk + dv) <= 4096");
 }
@@ -82,7 +82,7 @@ Claim token_cost() {
   c.runs({"linear"}), c.takes(sizes(10, 12, 5)), c.at({{{"T", 1}}, {}, {{"T", 1000}}});
   return measure(c, [](Points &points, Seed seed, const Shape &shape) {
     Sequence s = sequence_of(shape, seed);
-    s.q = elu_plus_one(s.q), s.k = elu_plus_one(s.k); // phi, which keeps the width
+    s.q = elu_plus_one(s.q), s.k = elu_plus_one(s.k); // this phi does not change the width
     const double T = s.shape.T, width = s.shape.Dk + s.shape.Dv, area = double(s.shape.Dk) * s.shape.Dv;
     points.rounding(0);
     auto token = points.statement("multiplications of token T: $dv dphi$ to write and $dv dphi$ to read",
@@ -101,7 +101,7 @@ Claim token_cost() {
   });
 }
 
-/// The last step, from the state that the layer has before it.
+/// The last step of the sequence as a sequence that starts from the layer's state before this step.
 Sequence last_step(const std::string &variant, const Sequence &s) {
   Sequence next = slice_steps(s, s.shape.T - 1, s.shape.T);
   next.state = run(variant, slice_steps(s, 0, s.shape.T - 1)).state;
@@ -136,14 +136,11 @@ Claim compression() {
     const double t = s.shape.T, dk = s.shape.Dk, dv = s.shape.Dv, law = t * (1 / dk + 1 / dv);
     const double kept = numbers_read("softmax", s), ratio = kept / state_numbers("linear", s);
     points.rounding(4 * law);
-    auto over = points.statement("size of the cache / size of the state: $t (1/dk + 1/dv)$", ratio, law)
-                    .but_not("$(t-1) (1/dk + 1/dv)$", (t - 1) * (1 / dk + 1 / dv));
-    if (dk != dv) over.but_not("$2 t$ / mean of dk and dv", 4 * t / (dk + dv));
-    points.wrong_system("a state that also holds the denominator's vector z", kept / state_numbers("linear_elu", s),
-                        law);
-    if (dk == dv)
-      points.rounding(4 * (2 * t / dk))
-          .statement("size of the cache / size of the state at $dk = dv = d$: exactly $2 t / d$", ratio, 2 * t / dk);
+    auto over = points.statement("ratio of cache to state: $t (1/dk + 1/dv)$", ratio, law)
+                    .but_not("$t-1$ for $t$", (t - 1) * (1 / dk + 1 / dv));
+    if (dk != dv) over.but_not("2 t over the mean width", 4 * t / (dk + dv));
+    points.wrong_system("a state that keeps z as well", kept / state_numbers("linear_elu", s), law);
+    if (dk == dv) points.rounding(4 * (2 * t / dk)).statement("equal widths: exactly $2 t / d$", ratio, 2 * t / dk);
     // The state is enough: a run that starts from it has the same last read.
     const Sequence next = last_step("linear", s);
     const Vector o = run("linear", s).o;

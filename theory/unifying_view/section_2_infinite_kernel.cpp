@@ -26,14 +26,15 @@ Dense gram(const Dense &x, const Kernel &kernel) {
   for (double &value : G.data) value = kernel(value);
   return G;
 }
-/// The number of eigenvalues above the rounding error m eps of the largest.
+/// The number of eigenvalues above the rounding error, which is 10 m eps times the largest of the m eigenvalues.
 int numerical_rank(const Vector &ascending) {
   int rank = 0;
   for (double x : ascending) rank += x > 10 * double(ascending.size()) * epsilon_of(Real::f64) * ascending.back();
   return rank;
 }
-/// On the circle exp(x . y) = exp(4 cos(difference of angles)) is a circulant matrix. By the Jacobi-Anger expansion its
-/// eigenvalues are m times the sums of the Bessel functions I_(n + j m)(4) over all j, and are all positive.
+/// For m points on the circle of radius 2, the matrix exp(x . y) = exp(4 cos(difference of angles)) is circulant. By
+/// the Jacobi-Anger expansion its eigenvalue of frequency n, n = 0 ... m - 1, is m times the sum over all integers j of
+/// the Bessel function I_(n + j m)(4). All eigenvalues are positive.
 Vector rim_spectrum(int m) {
   Vector values;
   for (int n = 0; n < m; ++n) {
@@ -71,7 +72,8 @@ std::vector<Claim> section_2_infinite_kernel() {
     const Vector law = rim_spectrum(m), found = symmetric_eigenvalues(gram(rim(m), exp_kernel));
     points.obligation("m points on a circle: number of eigenvalues above the rounding error", numerical_rank(found),
                       numerical_rank(law));
-    // Each element is wrong by at most a few eps e^4 (4 eps in the exponent), each eigenvalue by m eps of the largest.
+    // Each element has an error of a few eps e^4, because the exponent has an error of 4 eps. Each eigenvalue has an
+    // error of m eps times the largest eigenvalue.
     points.rounding(m * (5 * std::exp(4.0) + law.back()));
     points.obligation("m points on a circle: eigenvalues, against sums of Bessel functions", found, law);
   })};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 002 §2: softmax attention under its causal mask, the factoring of a kernel into a state, and the denominator.
+// 002 §2: the causal mask of softmax attention, a kernel as a product of features that gives a state, and the
+// denominator.
 #include "theory/support/delta_recursion.hpp"
 #include "theory/support/features.hpp"
 #include "theory/support/measure.hpp"
@@ -12,14 +13,15 @@ std::vector<ParamSpec> sizes() { return one_head_params({1, 1, 20, 8, 4}); }
 
 Sequence gaussian_steps(const Shape &shape, Seed seed) { return normal_sequence(shape, seed, "002 §2"); }
 
-/// softmax(q k^T * M) V with M = 1 on and below the diagonal, 0 above: a masked logit becomes 0 and weighs e^0.
+/// softmax(q k^T * M) V with M = 1 on and below the diagonal and 0 above it: a masked logit is 0, so its weight is e^0
+/// = 1 before normalisation.
 Vector multiplied_mask(const Rows &x) {
   Dense weights = x.q * transpose(x.k);
   for (int t = 0; t < weights.rows; ++t)
     for (int i = 0; i < weights.columns; ++i) weights(t, i) = std::exp(i <= t ? weights(t, i) : 0);
   return (normalise_sums(weights) * x.v).data;
 }
-/// softmax(q k^T + M) V with M = 0 on and below the diagonal, or only below it, and -infinity elsewhere.
+/// softmax(q k^T + M) V with M = 0 below the diagonal (and on it, if `triangle` includes it) and -infinity elsewhere.
 Vector added_mask(const Rows &x, Triangle triangle) {
   return (normalise_sums(causal_weights(x.k, x.q, exp_kernel, triangle)) * x.v).data;
 }
@@ -44,7 +46,7 @@ Claim mask() {
                     "We mean the causal sum on the next line."));
   c.runs({"softmax"}), c.takes(sizes());
   c.first([](Points &points, const Protocol &) {
-    // q = k = 1 and v = (1, 2): o_1 is v_1 = 1, as printed (e + 2) / (e + 1) = 1.27
+    // q = k = 1 and v = (1, 2): o_1 = v_1 = 1, but the printed formula gives (1 e + 2) / (e + 1) = 1.27.
     Sequence two = of_shape({1, 1, 2, 1, 1});
     two.q = two.k = {1, 1}, two.v = {1, 2};
     points.at(params_of(two.shape).set("data", "q = k = 1, v = (1, 2)"));
@@ -81,7 +83,7 @@ Claim factoring() {
       return causal_weights(mapped(x.k, feature), mapped(x.q, feature), linear_kernel, Triangle::with_diagonal);
     };
     const Dense seen = weights(elu_plus_one), average = normalise_sums(seen) * x.v;
-    Dense late = seen; // z_{t-1}: every sum without its last term (the first sum has no other term)
+    Dense late = seen; // the denominator z_{t-1} for z_t: every sum without its last term (but the first sum keeps it)
     for (int t = 0; t < late.rows; ++t) {
       double sum = 0;
       for (int i = 0; i < std::max(t, 1); ++i) sum += seen(t, i);
@@ -106,17 +108,16 @@ Claim factoring() {
   });
 }
 
-/// Channel 0 of S phi(q) / (z . phi(q)) with phi the identity, for one state and Gaussian queries. If a z is the part
-/// of the first row of S along z, and b |z| the length of the part across z, then o = a + b C, where C is a Cauchy
-/// variable.
+/// o, channel 0 of S phi(q) / (z . phi(q)), with phi the identity, for one state and Gaussian queries q. Let the first
+/// row of S be a z plus a vector orthogonal to z of length b |z|. Then o = a + b C, where C is a Cauchy variable.
 struct IdentityMap {
-  Sequence last; // no further write: T queries read the state [S; z]
+  Sequence last; // writes nothing; its queries read the state [S; z]
   double a, b;
 
   IdentityMap(const Shape &shape, Seed seed) {
     Sequence s = gaussian_steps({1, 1, shape.T, shape.Dk, 1}, seed);
     const Rows x(s);
-    s.shape.Dv = 2, s.v.clear(); // z is the state's row of a value that is always 1
+    s.shape.Dv = 2, s.v.clear(); // z is the row of the state for a value channel that is always 1
     for (double v : x.v.data) s.v.push_back(v), s.v.push_back(1);
     last.state = run("linear", s).state, last.shape = s.shape;
     const double *S = last.state.data(), *z = S + shape.Dk;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// 002 §3: the capacity limit of a fixed-size state: n ~ d by squared error, but not necessarily by decoding.
+// 002 §3: the capacity limit of a fixed-size state: it is n ~ d if reads are judged by squared error, but may be larger
+// if reads are decoded.
 #include "theory/unifying_view/stored_pairs.hpp"
 
 namespace recollect::theory {
 namespace {
-/// The best state by least squares on one-hot values: its reads are K K^+, whose distance from I is the error.
+/// The best state for one-hot values, by least squares. Its reads are K K^+; their squared distance from I, per item,
+/// is the error.
 Point best_state(int n, int columns, double law, Seed seed) {
   const Dense K(n, columns, stored_keys(n, columns, seed, 0, 1)), reads = K * pseudo_inverse(K);
   const double error = std::pow(frobenius_norm(reads - Dense::identity(n)), 2) / n;
@@ -43,12 +45,13 @@ Claim ceiling() {
   });
 }
 
-/// Reads of n items as combinations of the stored values: C [n,n] = K K^T, the sum of linear attention with q = k.
+/// Reads of n items by linear attention with q = k. Row i of C [n,n] = K K^T has the weights of the stored values in
+/// the read of item i.
 struct Reads {
   Dense C, V;
   Reads(int n, int d, int dv, Seed seed, size_t memory)
       : V(n, dv, Stream(seed, "002/decoded values").normals(size_t(n) * dv, memory * n * dv)) {
-    // one-hot values: the state is K^T, and reads are the weights of the stored values
+    // with one-hot values, a read has the weights of the stored values as its channels
     const Sequence s = stored({1, 1, n, d, n}, stored_keys(n, d, seed, memory, 1), Dense::identity(n).data);
     const Dense S(n, d, forward(find_variant("linear"), s, {"fast", Real::f64, 32, {}}).state);
     C = Dense(n, d, s.k) * transpose(S);
@@ -64,10 +67,11 @@ double student_tail(double x, int nu) {
   return (1 - sine * sum) / 2;
 }
 
-/// P(v_l . o > v_i . o), the probability over N(0, I_dv) values that another value v_l has a larger product with the
-/// read o of item i. Let c be the weight of v_l in o, and u = (v_i - v_l) / sqrt 2. The difference v_i . o - v_l . o is
-/// distributed as (1 - c)|u|^2 + sqrt 2 sigma |u| g, with a normal g and sigma^2 = (1 + c)^2 / 2 + the squares of all
-/// other weights. |u|^2 is chi-square, so the difference has the sign of a Student variable.
+/// P(v_l . o > v_i . o) over N(0, I_dv) values: the probability that the value v_l of another item has a larger inner
+/// product with the read o of item i than v_i has. Let c be the weight of v_l in o, and u = (v_i - v_l) / sqrt 2. The
+/// difference v_i . o - v_l . o is distributed as (1 - c)|u|^2 + sqrt 2 sigma |u| g, where g is N(0, 1) and sigma^2 =
+/// (1 + c)^2 / 2 + the sum of the squares of all other weights. |u|^2 is chi-square, so the difference has the sign of
+/// a Student variable.
 struct Contest {
   double c, others; // others: the sum of the squares of the other weights
   double argument(double own) const { return (1 - c) / std::sqrt(2 * (own + others)); }
@@ -76,7 +80,8 @@ struct Contest {
   double as_if_normal(int dv) const { return std::erfc(argument((1 + c) * (1 + c) / 2) * std::sqrt(dv / 2.0)) / 2; }
 };
 
-/// The share of pairs (item, other candidate) in which the other scores higher, and the law for the same keys.
+/// Over all pairs (item, other candidate): the share of pairs in which the other candidate scores higher, and its law
+/// for the same keys.
 struct Mistakes {
   Mean measured;
   double law = 0, without_own = 0, as_if_normal = 0;
@@ -104,7 +109,7 @@ Mistakes pair_mistakes(int n, int d, int dv, const Protocol &protocol) {
       difference.push_back(wrong - law), sum.law += law;
     }
     const double memories = double(enough);
-    const Mean gap = mean_of(difference); // the spread of the keys cancels
+    const Mean gap = mean_of(difference); // measured minus law, so the variance over keys cancels
     const Mistakes found{{gap.mean + sum.law / memories, gap.standard_error},
                          sum.law / memories,
                          sum.without_own / memories,
@@ -151,10 +156,11 @@ Claim decoding() {
       usage_error("decoding beyond the ceiling needs n > d, and wide values: d dv well above 2 n ln n");
     const auto right = [&](int width) { return decoded(n, d, width, protocol.seed, protocol.full()); };
     const Mean wide = right(dv);
-    points.statement("share of items decoded at $n > d$, at most half", at_most_point(wide, 0.5));
-    points.obligation("share of items decoded if the values are wide, at least 0.9", at_least_point(wide, 0.9));
-    points.at(Params(p).set("dv", few)).wrong_system("values of width 4", at_least_point(right(few), 0.9));
-    const Mistakes mistakes = pair_mistakes(2 * d, d, few, protocol); // few enough that mistakes can be counted
+    points.statement("above the ceiling: share of items decoded, at most half", at_most_point(wide, 0.5));
+    points.obligation("wide values: share of items decoded, at least 0.9", at_least_point(wide, 0.9));
+    points.at(Params(p).set("dv", few)).wrong_system("narrow values", at_least_point(right(few), 0.9));
+    // With so few items, mistakes are frequent enough to be counted.
+    const Mistakes mistakes = pair_mistakes(2 * d, d, few, protocol);
     points.at(Params(p).set("n", 2 * d).set("dv", few))
         .obligation("probability that a given wrong value has the larger product with the read, against Student's tail",
                     mistakes.measured, mistakes.law)

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// 002 §4-5: the capacity of DeltaNet and of Gated DeltaNet, one pass with beta = 1 over n random unit keys.
+// 002 §4-5: the capacity of DeltaNet and of Gated DeltaNet after one pass with beta = 1 over n random unit keys.
 //
-// With F = E|S|_F^2 / dv, p = E|S k_i|^2 / dv and s the mean amplitude of v_i in the read at k_i, the keys' fourth
-// moments E k k k k = (3 pairings) / (d (d+2)) give for every later write
+// Let F = E|S|_F^2 / dv, p = E|S k_i|^2 / dv, and s the mean amplitude of v_i in the read at k_i. By the fourth moments
+// of the keys, E k k k k = (sum over the 3 pairings) / (d (d+2)), every later write changes them to
 //
-//   p' = alpha^2 [p (1 - 2/d + 2/(d(d+2))) + F / (d(d+2))] + 1/d,  F' = alpha^2 F (1 - 1/d) + 1,  s' = alpha (1 - 1/d) s,
+//   p' = alpha^2 [p (1 - 2/d + 2/(d(d+2))) + F / (d(d+2))] + 1/d
+//   F' = alpha^2 F (1 - 1/d) + 1,   s' = alpha (1 - 1/d) s
 //
-// from p = s = 1 at the item's own write; its error is then p - 2 s + 1.
+// At the write of item i, p = s = 1. The error of the item after the pass is p - 2 s + 1.
 #include "theory/unifying_view/stored_pairs.hpp"
 
 namespace recollect::theory {
 namespace {
-/// The coefficients of the recursion. Each rival changes one of them.
+/// The coefficients of this recursion. Each rival law changes one coefficient.
 struct Recursion {
   double width;               // d
   double decay_of_squares;    // alpha^2
@@ -38,7 +39,7 @@ struct Recursion {
   }
 };
 
-/// The items [from, to) of n.
+/// Items from ... to - 1 of n.
 struct Items {
   int n, d, from, to;
   double alpha = 1;
@@ -46,7 +47,7 @@ struct Items {
     return labels({{"n", num(n)}, {"d", num(d)}, {"from", num(from)}, {"to", num(to)}, {"alpha", num(alpha)}});
   }
 };
-/// All items, if the point does not say which.
+/// The items of a point; all n items if it does not set from and to.
 Items items_of(const Params &p) {
   const int n = p.integer("n"), to = p.has("to") ? p.integer("to") : n;
   return {n, p.integer("d"), p.has("from") ? p.integer("from") : 0, to, p.has("alpha") ? p.real("alpha") : 1};
@@ -57,11 +58,11 @@ Mean error_of(const std::string &variant, const Items &x, const Protocol &protoc
 
 using Rivals = std::vector<std::pair<std::string, Recursion>>;
 
-/// The items' mean error in `variant`, compared with the recursion and with the rivals' predictions.
+/// Adds points that compare the mean error of these items in `variant` with the recursion and with the rivals.
 void hold_to_recursion(const std::string &variant, const Items &x, const Recursion &law, const Rivals &rivals,
                        const std::string &label, const Protocol &protocol, Points &points) {
   const double expected = law.mean(x.from, x.to, x.n);
-  // Only rivals that these items can distinguish from the law; other items test the remaining rivals.
+  // Takes only rivals that these items can distinguish from the law; other points test the remaining rivals.
   std::vector<std::string> names;
   Vector predictions;
   for (const auto &[name, other] : rivals) {
@@ -97,7 +98,7 @@ Claim delta_net_capacity() {
     points.wrong_system("linear attention", error_of("linear", x, protocol, 0.04),
                         Recursion{d, 1}.mean(x.from, x.to, x.n));
     if (x.n <= x.d || x.from > 0) return;
-    // The ceiling itself: no state of d columns reads n > d pairs with a mean error below 1 - d/n.
+    // The limit that no state can exceed: d columns read n > d pairs with a mean error of at least 1 - d/n.
     const double least = least_error(x.n, x.d);
     const Mean all = mean_error({"delta_net", x.n, x.d}, 0, x.n, protocol, wanted_sensitivity(protocol));
     points.statement("relative error of all items, at least $1 - d/n$", at_least_point(all, least));
@@ -120,8 +121,8 @@ Claim gated_capacity() {
            real_param("alpha", 0.95, 0.5, 0.98, "decay per step")});
   c.at({{{"to", 8}}, {{"from", 28}}, {{"n", 8}, {"alpha", 0.8}}});
   c.also([](Points &points, const Protocol &protocol) {
-    // Beyond the ceiling, where slots are used again, recent items are read better than in DeltaNet. Below the ceiling
-    // they are not.
+    // For n > d, where directions are used again, Gated DeltaNet reads recent items better than DeltaNet. For n <= d it
+    // does not.
     const Items recent{32, 8, 28, 32, 0.95}, strong{32, 8, 28, 32, 0.5}, few{8, 8, 0, 8, 0.8}, later{8, 8, 4, 8};
     const auto gated = [&](const Items &x) {
       return error_of("gated_delta_net", x, protocol, wanted_sensitivity(protocol));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 002 §3-5: the effect of a write on the read at another key. A second write doubles it in linear attention; the delta
-// rule overwrites in part; a gate scales.
+// 002 §3-5: the effect of a write on the read at another key. In linear attention a second write doubles the effect;
+// the delta rule partly overwrites the other value; a gate scales it.
 #include "theory/unifying_view/one_write.hpp"
 
 namespace recollect::theory {
@@ -34,7 +34,7 @@ Claim linear_doubles() {
   });
 }
 
-/// a S k_old + b S k_new + c v: the parts of the read at the old key.
+/// a S k_old + b S k_new + c v, of which a read at the old key consists.
 Vector blend(const Setting &x, double a, double b, double c) {
   return mix(1, mix(a, times(x.S, x.other), b, x.old_value()), c, x.value);
 }
@@ -48,7 +48,7 @@ Claim old_key() {
             "content along $k_new$, not the content at $k_old$.");
   c.runs({"delta_net"}), c.takes(write_params({beta_param(0.6), cosine_param(0.3)}));
   c.at({{}, {{"beta", 1}, {"cosine", -0.9}}});
-  c.also([](Points &points, const Protocol &protocol) { // cos theta means the inner product: unit norms are not needed
+  c.also([](Points &points, const Protocol &protocol) { // cos theta is the inner product; norms need not be 1
     const double turn = 0.6 * 0.3 * 1.7;
     const Setting x(protocol.seed, 8, 4, 1.7, 0.3);
     const Vector read = x.read("delta_net", x.write(0.6), x.other);

@@ -46,7 +46,7 @@ Claim shrink() {
   c.at({{}, {{"beta", 1}}, {{"beta", 1.5}}});
   return measure(c, [](Points &points, Seed seed, int d, int dv, double beta) {
     const Setting x(seed, d, dv);
-    // A write of v = 0 to the state S = I leaves the factor by which a write multiplies S.
+    // The state after a write of v = 0 to S = I is the matrix by which the write multiplies S.
     const auto factor = [&](const std::string &variant, double length, double alpha) {
       return after(variant, Dense::identity(d), {{scaled(length, x.key), Vector(d, 0.0), beta, alpha}});
     };
@@ -138,7 +138,7 @@ Claim proportional() {
       return frobenius_norm(after(variant, x.S, {{x.key, v, beta, 1}}) - x.S);
     };
     const double error = size(x.residual()), law = beta * error * norm;
-    const Vector closer = mix(0.75, x.old_value(), 0.25, x.value); // a quarter of the error
+    const Vector closer = mix(0.75, x.old_value(), 0.25, x.value); // the read if a quarter of the error is removed
     points.rounding(x.units(beta) * std::sqrt(double(x.S.rows)));
     auto whole = points.statement("$|S_t - S_{t-1}|_F = beta |v - S k||k|$", change("delta_net", x.value), law)
                      .but_not("$beta |v||k|$", beta * size(x.value) * norm);

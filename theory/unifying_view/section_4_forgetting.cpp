@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 002 §4-5: what DeltaNet forgets. What is orthogonal to every later key is kept. If later keys are random, each write
-// erases a fraction.
+// 002 §4-5: what DeltaNet forgets. A pair whose key is orthogonal to all later keys is kept. If later keys are random,
+// each write erases a fraction of the pair.
 #include "theory/unifying_view/one_write.hpp"
 #include "theory/unifying_view/retention.hpp"
 #include <boost/math/special_functions/beta.hpp>
@@ -21,7 +21,8 @@ Claim never() {
   return measure(c, [](Points &points, Seed seed, int d, int dv, double beta, double cosine, int m) {
     const Setting x(seed, d, dv, 1, cosine); // the old key is x.other; x.key has the given cosine with it
     const Vector old = times(x.S, x.other);
-    // The read after later unit keys that are orthogonal to the old key and then rotated towards it by `lean`.
+    // The read at the old key after m writes. Their unit keys are orthogonal to the old key, then rotated towards it by
+    // `lean`.
     const auto read = [&](const std::string &variant, double lean, double alpha) {
       std::vector<Write> writes;
       for (int t = 0; t < m; ++t) {
@@ -37,7 +38,7 @@ Claim never() {
     points.rounding(8.0 * m * d * (spectral_norm(x.S) + 4 * std::sqrt(double(dv))));
     points.statement("the old value after writes at orthogonal keys: unchanged", read("delta_net", 0, 1), old);
     points.wrong_system("a gate of 0.999", read("gated_delta_net", 0, 0.999), old);
-    points.wrong_system("later keys of cosine 0.1 with the old key", read("delta_net", 0.1, 1), old);
+    points.wrong_system("later keys at cosine 0.1", read("delta_net", 0.1, 1), old);
     // One write of 0 at x.key, to a state that holds only the old pair: otherwise S k_new has an effect too
     // (blog_kold_readout).
     const Dense nearby = after("delta_net", outer(old, x.other), {{x.key, Vector(dv, 0.0), beta, 1}});
@@ -49,9 +50,9 @@ Claim never() {
   });
 }
 
-/// The share of one needle that remains after writes at m keys whose |cosine| with it is at most `most`. A key is k = x
-/// needle + sqrt(1 - x^2) u, with u uniform on the sphere that is orthogonal to the needle. E k k^T is diagonal, and
-/// the mean is (1 - beta E x^2)^m.
+/// The share of one pair, the needle, that remains after writes at m unit keys whose |cosine| with the needle's key is
+/// at most `most`. A key is k = x (needle's key) + sqrt(1 - x^2) u, where u is uniform on the unit sphere orthogonal to
+/// the needle's key. E k k^T is diagonal, so the mean share is (1 - beta E x^2)^m.
 Mean kept_among_far_keys(int m, int d, double beta, double most, const Protocol &protocol) {
   const auto density = [&](double x) { return std::pow(1 - x * x, (d - 3) / 2.0); };
   const auto draw = [&](size_t first, size_t count) {
@@ -76,7 +77,7 @@ Mean kept_among_far_keys(int m, int d, double beta, double most, const Protocol 
   return sample_mean(wanted_sensitivity(protocol), pilot_size(protocol, 2000), 1'000'000,
                      in_blocks(cached_block(2 * size_t(m) * d), draw));
 }
-/// E x^2 of the component of a random unit vector, given |x| <= most.
+/// E x^2 for a component x of a random unit vector, given |x| <= most.
 double square_cosine(int d, double most) {
   using boost::math::beta;
   return beta(1.5, (d - 1) / 2.0, most * most) / beta(0.5, (d - 1) / 2.0, most * most);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 002 §5 (and §2, which announces it), decay of the state: the weights of past writes, whether a repeated write still
-// doubles the value, and what bounds the state.
+// 002 §5 (and its announcement in §2), the decay of the state: the weights of past writes, whether a repeated write
+// still doubles the value, and what bounds the state.
 #include "theory/support/measure.hpp"
 #include "theory/support/one_head.hpp"
 
@@ -12,7 +12,7 @@ Sequence gated_steps(const Shape &shape, Seed seed) {
   s.beta.clear(), s.lambda.clear(), s.w.clear();
   return s;
 }
-/// One channel with the pair (1, 1) at every step, so that reads and state are one number.
+/// The pair (1, 1) in one channel at every step; a read and the state are then the same number.
 Sequence same_pair(int T, const std::function<double(int)> &alpha) {
   Sequence s = of_shape({1, 1, T, 1, 1});
   s.q = s.k = s.v = Vector(T, 1);
@@ -43,9 +43,9 @@ Claim unrolled() {
       });
     };
     const Measured layer = measured("mamba2", s);
-    points.statement("each write has the product of all later decays as its weight", layer.against(sum(1, 0)))
-        .but_not("the decay of the write's own step included", layer.against(sum(0, 0)))
-        .but_not("the decay of the last step left out", layer.against(sum(1, 1)));
+    points.statement("each write weighs the product of the later decays", layer.against(sum(1, 0)))
+        .but_not("its own decay included", layer.against(sum(0, 0)))
+        .but_not("the last decay left out", layer.against(sum(1, 1)));
     // A constant decay is exponential: one write, then only reads.
     const int T = s.shape.T;
     Sequence one = same_pair(T, [](int) { return 0.9; });
@@ -128,7 +128,7 @@ Claim bounds() {
         .condition("$alpha_t = bar$ and the same pair at every step: $|S|$ reaches $max |v||k| / (1 - bar)$", reached,
                    bound)
         .but_not("$1 / (1 - bar^2)$", 1 / (1 - bar * bar))
-        .but_not("$bar / (1 - bar)$", bar / (1 - bar));
+        .but_not("bar / (1 - bar)", bar / (1 - bar));
     // One pair of vectors at every step, with gates a little below the bound and all different.
     Sequence s = gated_steps({1, 1, steps, 8, 4}, seed);
     for (double &alpha : s.alpha) alpha = bar * (0.95 + 0.05 * (alpha - 0.8) / 0.2);

@@ -15,11 +15,11 @@ inline Vector stored_keys(int n, int d, Seed seed, size_t first, size_t count) {
 struct Store {
   std::string variant;
   int n, d;
-  double alpha = 1; // of a gate
+  double alpha = 1; // the gate, if the layer has one
 };
 
-/// Mean relative error over the items [from, to) in each memory. The value of item i is the i-th unit vector: the
-/// layers here are linear in their values, so that the sum over channels is the mean over Gaussian values.
+/// Mean relative error over the items [from, to) in each memory. The value of item i is the i-th unit vector. The
+/// layers here are linear in their values, so the squared error summed over channels is the mean over Gaussian values.
 inline Vector item_errors(const Store &store, int from, int to, Seed seed, size_t first, size_t count) {
   const int n = store.n, d = store.d;
   const Vector one_hot = repeated(Dense::identity(n).data, count);

@@ -34,7 +34,7 @@ template <class N> struct Algorithm1 {
   }
 };
 
-/// T tokens of width d: unit keys, and W_u.
+/// T tokens of width d with unit keys, and the matrix W_u of Algorithm 1.
 struct TokenRun {
   Sequence s;
   Dense Wu;
@@ -49,7 +49,7 @@ struct Cost {
   double products = 0;
   Vector reads;
 };
-/// `learned`: u = W_u k is computed and counted as well; otherwise u is given.
+/// If `learned`, u = W_u k is computed, and counted as well; else u is given.
 inline Cost vla_cost(const TokenRun &run, bool learned) {
   const int d = run.s.shape.Dk;
   const Tokens<Counted> x(run.s);

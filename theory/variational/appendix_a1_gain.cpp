@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 Appendix A.1, Table 5: the gain from A_{t-1} and the gain from A_t, and what the choice between them changes.
+// 004 Appendix A.1, Table 5: the gain computed from A_{t-1}, the gain computed from A_t, and how the memory depends on
+// this choice.
 #include "theory/variational/associations.hpp"
 
 namespace recollect::theory {
@@ -55,7 +56,8 @@ Claim vla_post_vs_pre_direction() {
     const Dense other = unit_pairs(n, d, 1, seed, "write directions, penalties").K;
     const double units = step_units(n, d, lambda0);
     const Vector k = x.k(n - 1);
-    // The layer's last write direction against A_{t-1} k - z (u.A_{t-1} k) / divisor(delta), in dense algebra.
+    // Compares the layer's last write direction with A_{t-1} k - z (u.A_{t-1} k) / divisor(delta), computed in dense
+    // algebra.
     const auto last = [&](const Dense &U, double (*divisor)(double delta)) {
       const Dense A = inverse(penalty(first_rows(U, n - 1), lambda0));
       const Vector u = row(U.data, n - 1, d), before = times(A, k), z = times(A, u);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One pass of VLA or of recursive least squares over some pairs, and the batch solutions with which 004 compares them.
+// One pass of VLA or of recursive least squares over a set of pairs, and the batch solutions with which 004 compares
+// both.
 #pragma once
 #include "theory/variational/vla_steps.hpp"
 
@@ -19,15 +20,16 @@ struct Pairs {
 inline Pairs unit_pairs(int n, int d, int dv, Seed seed, const std::string &name) {
   return {Dense(n, d, random_units(n, d, Stream(seed, name + "/keys"))), normal_matrix(n, dv, seed, name + "/values")};
 }
-/// Pairs with orthonormal keys, n <= d: the polar factor of a random matrix. The second pass removes rounding errors.
+/// Pairs with orthonormal keys, n <= d: random keys, orthonormalised by a Cholesky factor. The second pass removes
+/// rounding errors.
 inline Pairs orthonormal_pairs(int n, int d, int dv, Seed seed, const std::string &name) {
   Pairs x = unit_pairs(n, d, dv, seed, name);
   for (int pass = 0; pass < 2; ++pass) x.K = inverse(cholesky(x.K * transpose(x.K))) * x.K;
   return x;
 }
 
-/// Writes every pair once. The rows of U are the penalty directions. The last step is a separate call, after which `a`
-/// is its write direction.
+/// Writes every pair once. The rows of U are the penalty directions. The last step is a separate call, so that `a` of
+/// the result is the write direction of this step.
 inline Vla written(const Pairs &x, const Dense &U, double lambda0, const std::string &layer = "vla") {
   const int d = x.K.columns, last = x.n() - 1;
   Vla memory(d, x.V.columns, lambda0, {{"refresh", "0"}}, layer);
@@ -48,8 +50,8 @@ inline Dense penalty(const Dense &U, double lambda0) { return lambda0 * Dense::i
 inline Dense closed_form(const Pairs &x, const Dense &M) {
   return transpose(x.V) * x.K * inverse(transpose(x.K) * x.K + M);
 }
-/// The same minimiser without normal equations: least squares on the pairs and on further rows. The further rows are
-/// the rows of a square root of M; their values are 0.
+/// The same minimiser without normal equations: least squares on the pairs and on d more rows, the rows of a square
+/// root of M, with values of 0.
 inline Dense minimiser(const Pairs &x, const Dense &M) {
   const Dense root = transpose(cholesky(M)); // M = root^T root
   Dense design(x.n() + M.rows, M.rows), values(x.n() + M.rows, x.V.columns);

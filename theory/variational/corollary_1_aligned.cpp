@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where 004 Corollary 1 is true: u_t parallel to k_t, and lambda0 not too small. Then M_t = M_{t-1} + |u|^2 k k^T, and
+// A case in which 004 Corollary 1 is true: u_t is parallel to k_t, and lambda0 is not too small. Then M_t = M_{t-1} +
+// |u|^2 k k^T, and the Jacobian J_t = I - a_t k_t^T satisfies
 //
 //   J_t^T M_t J_t = M_{t-1} - ((2 - c_t) / n_t - |u|^2) k k^T,   n_t = |A_t k_t|, c_t = a_t.k_t,
 //
-// As long as |u|^2 n_t + c_t <= 2, no step raises x^T M_t x. Since M_T >= lambda0 I = M_0, the norm of the chain is
-// then at most 1.
+// If |u|^2 n_t + c_t <= 2, step t does not increase x^T M_t x. Since M_T >= lambda0 I = M_0, the norm of the chain J_T
+// ... J_1 is then at most 1.
 #include "theory/support/delta_recursion.hpp"
 #include "theory/variational/unit_jacobian.hpp"
 
@@ -25,7 +26,7 @@ Claim kantorovich() {
   return measure(c, [](Points &points, const Protocol &protocol, double kappa, int d) {
     const double bound = 2 * std::sqrt(kappa) / (1 + kappa);
     const int samples = protocol.full() ? 4000 : 400;
-    // A matrix with eigenvectors in random orientation and the eigenvalues 1, kappa and some between.
+    // A matrix with random orthonormal eigenvectors and eigenvalues between 1 and kappa, both included.
     const Dense G(d, d, Stream(protocol.seed, "kantorovich/axes").normals(d * d)),
         Q = inverse(cholesky(G * transpose(G))) * G; // orthonormal rows
     Vla layer(d, 1, 1);
@@ -50,9 +51,8 @@ Claim kantorovich() {
       }
       return smallest;
     };
-    const double units = 64.0 * d * kappa; // A has an error of a few roundings of its largest eigenvalue
-    points.wrong_system("indefinite A: least a.k over random keys",
-                        at_least_point(least(-1), bound, units * epsilon_of(Real::f64)));
+    const double units = 64.0 * d * kappa; // the error of A is a few eps of its largest eigenvalue
+    points.wrong_system("an indefinite A", at_least_point(least(-1), bound, units * epsilon_of(Real::f64)));
     points.rounding(units);
     points.obligation("a.k of the extremal key: $2 sqrt(kappa) / (1 + kappa)$", cosine(extremal, 1), bound)
         .but_not("$1 / sqrt(kappa)$", 1 / std::sqrt(kappa))
@@ -62,7 +62,7 @@ Claim kantorovich() {
   });
 }
 
-/// J^T M_t J of every step, its value by the identity above, and |u|^2 n + c.
+/// For every step: J^T M_t J, its value by the identity above, and |u|^2 n + c.
 struct Energy {
   Vector after, law, without_angle, sums;
 };
@@ -135,7 +135,7 @@ double worst_sum(double lambda0) {
     layer.step(k, k, {0.0});
     return norm(times(layer.A, k)) + inner(layer.a, k);
   };
-  double low = 0, high = M_PI / 2; // golden-section search for the one maximum in between
+  double low = 0, high = M_PI / 2; // golden-section search for the only maximum
   for (int i = 0; i < 40; ++i) {
     const double width = 1 / golden_ratio * (high - low);
     sum(high - width) > sum(low + width) ? high = low + width : low = high - width;
@@ -153,11 +153,11 @@ Claim non_expansive_threshold() {
       "the golden ratio. The condition is sufficient for the chain not to expand; whether it is necessary is open.");
   c.runs({"vla"});
   return measure(c, [](Points &points) {
-    double low = 0.05, high = 0.2; // the sum falls as lambda0 grows
+    double low = 0.05, high = 0.2; // the largest n + c decreases as lambda0 grows
     for (int i = 0; i < 36; ++i) (worst_sum((low + high) / 2) > 2 ? low : high) = (low + high) / 2;
-    // All errors are far below `allowed`. The second eigenvalue changes the sum by its own size divided by lambda0. The
-    // search ends within 1e-8 of the maximum, which changes the sum by the order of 1e-16. The sum has the slope -7 in
-    // lambda0, so its error is divided by 7.
+    // All errors are far below `allowed`. The second eigenvalue, 1e-14 instead of 0, changes the sum n + c by 1e-14 /
+    // lambda0. The search ends within 1e-8 of the angle of the maximum, which changes the sum by about 1e-16. The sum
+    // has the slope -7 in lambda0, so the error of lambda0 is a seventh of the sum's error.
     const double allowed = 1e-10;
     const auto lambda = [](double value) { return labels({{"lambda0", num(value)}}); };
     points.at(labels({{"s", num(1)}}));
@@ -175,8 +175,8 @@ Claim non_expansive_threshold() {
   });
 }
 
-/// Four unit keys in R^3 from hill climbing with u = k: it changes one key at a time to make the norm of their chain
-/// larger.
+/// Four unit keys in R^3 with u = k, found by hill climbing: each move changes one key and is kept if it makes the norm
+/// of the chain larger.
 Vector climbed_keys(double lambda0, Seed seed) {
   const int d = 3, T = 4, starts = 3, moves = 500;
   const Stream start_keys(seed, "climb/starts"), nudges(seed, "climb/moves");

@@ -7,18 +7,18 @@ namespace recollect::theory {
 namespace {
 const ParamSpec cosine = real_param("c", 0, -0.99, 0.99, "a . k of every step");
 
-/// The angle of the vector in the plane that J stretches most: the top eigenvector of J^T J.
+/// J is 2 x 2. The angle of the vector that J stretches most: the eigenvector of J^T J with the largest eigenvalue.
 double stretched_angle(const Dense &J) {
   const Dense G = transpose(J) * J;
   return std::atan2(2 * G(0, 1), G(0, 0) - G(1, 1)) / 2;
 }
 
-/// The norm of the product of the layer's Jacobians. The steps lie in the plane and have these values of a . k. If
-/// `turned`, each step stretches most the direction into which the steps before it have stretched.
+/// The norm of the product of the layer's Jacobians for steps in the plane with these values of a . k. If `turned`,
+/// each step is rotated so that it stretches most the image of the vector that the earlier steps stretched most.
 double chain_norm(const Vector &cosines, bool turned) {
   Vla layer(2, 1, 1);
   layer.chain = Dense::identity(2);
-  double image = 0; // angle of the vector that the steps so far have stretched
+  double image = 0; // angle of the image of the most stretched vector so far
   for (double c : cosines) {
     const double side = std::sqrt(1 - c * c);
     const Dense J = vla_jacobian_of({c, side}, {1, 0});
@@ -32,7 +32,7 @@ double chain_norm(const Vector &cosines, bool turned) {
   return spectral_norm(layer.chain);
 }
 
-/// A chain of turned steps with these values of a . k.
+/// Adds the points of a chain of turned steps with these values of a . k.
 void bound_chain(Points &points, const Vector &cosines) {
   double law = 1;
   for (double c : cosines) law *= largest_stretch(c);
@@ -70,8 +70,8 @@ Claim product_norm() {
   return measure(c, [](Points &points, double c, int T) { bound_chain(points, Vector(T, c)); });
 }
 
-/// |P_T|_F^2 / d of the runs first ... first + count - 1: the mean of |P_T x|^2 over unit x. A = a k^T gives the layer
-/// the write direction a.
+/// |P_T|_F^2 / d, which is the mean of |P_T x|^2 over unit x, for runs first ... first + count - 1. The state A = a k^T
+/// gives the layer the write direction a.
 Vector mean_squares(int d, double c, int T, const Stream &pairs, size_t first, size_t count) {
   const size_t size = (2 * size_t(d) + 2) * d;
   Sequence s = stored({int(count), 1, 1, d, d}, Vector(count * d), Vector(count * d));

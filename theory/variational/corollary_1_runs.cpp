@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 Corollaries 1 and 2 along runs of VLA, whose A_t is the inverse of M_t = lambda0 I + sum u u^T: how large the
-// steps' Jacobians and their product P_t = J_t ... J_1 become, on random inputs and on inputs chosen against the claim.
+// 004 Corollaries 1 and 2 along runs of VLA, where A_t is the inverse of M_t = lambda0 I + sum u u^T: the norms of the
+// Jacobians J_t and of their product P_t = J_t ... J_1, on random inputs and on inputs chosen to violate the claim.
 #include "harness/call/gradient.hpp"
 #include "theory/variational/unit_jacobian.hpp"
 
@@ -61,8 +61,8 @@ Claim real_runs() {
   });
 }
 
-/// A run that makes its chain long: every step takes, of 24 random candidates, the one that makes the norm of the chain
-/// largest. If `free`, a candidate has any unit write direction in place of A_t k_t.
+/// A run chosen to make |P_t| large: of 24 random candidates for a step, it takes the candidate that gives the largest
+/// |P_t|. If `free`, candidates have a random unit write direction instead of the direction of A_t k_t.
 Inputs adversary(int d, int T, double lambda0, bool free, Seed seed) {
   const int candidates = 24;
   const Stream keys(seed, "adversary/keys"), penalties(seed, "adversary/penalties"), writes(seed, "adversary/writes");
@@ -129,7 +129,7 @@ Claim adversarial_runs() {
   c.runs({"vla"}), c.takes({integer_param("d", 4, 2, 8, "head width; 8 d steps")});
   return measure(c, [](Points &points, Seed seed, int d) {
     const double lambda0 = 0.1;
-    const int T = 8 * d; // by then a chain with any unit a exceeds the polynomial bound
+    const int T = 8 * d; // after so many steps a chain with free write directions exceeds the polynomial bound
     const double units = step_units(T, d, lambda0), rounding = units * epsilon_of(Real::f64);
     const Inputs chosen = adversary(d, T, lambda0, false, seed);
     const Growth own = growth_of(chosen, lambda0), free = growth_of(adversary(d, T, lambda0, true, seed), lambda0);

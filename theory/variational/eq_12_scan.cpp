@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 §3.4, Eq 12, Algorithm 2, the parallel form: whether its composition is associative, whether its recurrence
-// equals Eq 10, and what the scan costs.
+// 004 §3.4, Eq 12, Algorithm 2, the parallel form: whether the composition of its maps is associative, whether its
+// recurrence equals Eq 10, and what the scan costs.
 #include "theory/support/counted_layers.hpp"
 #include "theory/variational/associations.hpp"
 
@@ -34,7 +34,7 @@ Claim associative() {
     const auto printed = [](const Affine &r, const Affine &l) { return Affine{r.F * l.F, r.F * l.G + r.G}; };
     const auto additive = [](const Affine &r, const Affine &l) { return Affine{r.F * l.F, r.F * l.G + l.G}; };
     const auto exchanged = [](const Affine &r, const Affine &l) { return Affine{r.F * l.F, l.F * r.G + r.G}; };
-    // The three elements in either order of composition.
+    // The composition of three maps, with either bracketing.
     const auto left = [&](const auto &o) { return entries(o(o(c, b), a)); };
     const auto right = [&](const auto &o) { return entries(o(c, o(b, a))); };
     const Dense S = normal_matrix(d, d, seed, "composition/S");
@@ -124,8 +124,8 @@ template <class N> Map<N> then(const Map<N> &first, const Map<N> &second) {
     for (size_t j = 0; j < both.G[i].size(); ++j) both.G[i][j] = both.G[i][j] + second.G[i][j];
   return both;
 }
-/// Computes all prefixes in place, by an up- and a down-sweep (Brent and Kung). The number of maps must be a power of
-/// two. Returns the number of rounds.
+/// Replaces the maps by their prefix compositions, by an up-sweep and a down-sweep (Brent and Kung). The number of maps
+/// must be a power of two. Returns the number of rounds.
 template <class N> int scan(std::vector<Map<N>> &x) {
   int rounds = 0;
   for (size_t half = 1; half < x.size(); half *= 2, ++rounds)
@@ -149,7 +149,7 @@ struct Scan {
     for (const Map<Counted> &map : maps) append_row(states, values_of(map.G));
   }
 };
-/// The counted work of all steps one after another: the read S_{t-1} k_t and the write e_t a_t^T.
+/// The counted products of the sequential form: for every step the read S_{t-1} k_t and the write e_t a_t^T.
 double sequential_work(const Story &story) {
   const int d = int(story.steps[0].k.size());
   Grid<Counted> S = grid<Counted>(d, d);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 Eq 5-6: which least-squares problem the recursion with gain A_t k_t solves.
+// 004 Eq 5-6: which least-squares problem the recursion with the gain A_t k_t solves.
 #include "theory/variational/associations.hpp"
 
 namespace recollect::theory {
@@ -9,7 +9,7 @@ constexpr int dv = 3;
 
 Dense ridge_solution(const Pairs &x, double ridge) { return minimiser(x, ridge * Dense::identity(x.K.columns)); }
 
-/// Penalty directions one step late, which give the recursion the gain A_{t-1} k_t.
+/// The keys, one step late, as penalty directions. They give the recursion the gain A_{t-1} k_t.
 Dense lagging(const Pairs &x) {
   Dense U(x.n(), x.K.columns);
   std::copy(x.K.data.begin(), x.K.data.end() - x.K.columns, U.data.begin() + x.K.columns);

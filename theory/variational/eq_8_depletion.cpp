@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 Eq 8 and the conclusions in the text: how each u_t depletes A_t, and whether a small A_t k_t leaves S as it is.
+// 004 Eq 8 and the conclusions in the text: how much each u_t reduces A_t, and whether S is unchanged where A_t k_t is
+// small.
 #include "theory/variational/vla_steps.hpp"
 
 namespace recollect::theory {
@@ -26,7 +27,7 @@ Claim depletion() {
     const Vector penalties = scaled(s, random_units(steps, d, Stream(seed, "depletion/penalties")));
     Vla layer(d, 1, lambda0);
     Dense M = lambda0 * Dense::identity(d);
-    Vector drops, along_z, along_u, traces; // drops: A_{t-1} - A_t of every step; along_z, along_u: by two laws
+    Vector drops, along_z, along_u, traces; // drops: A_{t-1} - A_t of every step; along_z, along_u: two laws for it
     for (int t = 0; t < steps; ++t) {
       const Dense before = layer.A;
       const Vector u = row(penalties, t, d), z = times(inverse(M), u);

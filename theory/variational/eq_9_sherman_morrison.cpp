@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 Eq 9, 18 and Algorithm 1 lines 11-17: whether A_t is M_t^{-1}, what its refresh changes, and whether delta stays
-// above 1.
+// 004 Eq 9, 18 and Algorithm 1 lines 11-17: whether A_t equals M_t^{-1}, what the refresh changes, and whether delta =
+// 1 + u^T A u stays above 1.
 #include "theory/variational/vla_steps.hpp"
 
 namespace recollect::theory {
@@ -29,7 +29,7 @@ Claim exact() {
     const double narrow = epsilon_of(Real::f32) / epsilon_of(Real::f64);
     const Vector U = random_units(T, d, Stream(seed, "sherman-morrison/directions"));
     const Vector law = inverse_law(U, d, lambda0).data;
-    // Each update rounds entries of size at most 1/lambda0, and later updates shrink these errors.
+    // Each update rounds elements of size at most 1/lambda0, and later updates do not magnify these errors.
     const double units = 64.0 * d * std::max(1.0, 1 / lambda0);
     const Vector u = row(U, 0, d), one = inverse_after(u, d, lambda0, Real::f64).data;
     const double delta = 1 + 1 / lambda0;
@@ -51,8 +51,9 @@ Claim exact() {
   });
 }
 
-/// The change of tr A_T by the refreshes, relative to tr M_T^{-1}, to first order in eta. A refresh subtracts eta N^2
-/// from N = A^{-1}, and updates only add to N: N_T = M_T - eta sum of M_j^2 over the refreshes j, and A_T = N_T^{-1}.
+/// The change of tr A_T by the refreshes, relative to tr M_T^{-1}, to first order in eta. Let N = A^{-1}. A refresh
+/// subtracts eta N^2 from N, and an update adds u u^T. So N_T = M_T - eta (sum of M_j^2 over the steps j of refreshes),
+/// and A_T = N_T^{-1}.
 double refresh_law(const Vector &U, int d, double lambda0, int period, double eta) {
   const int T = int(U.size()) / d;
   Dense M = lambda0 * Dense::identity(d), squares(d, d);
@@ -87,7 +88,8 @@ Claim refresh_bias() {
   return measure(c, [](Points &points, Seed seed, int T, int d, int period, double eta) {
     const double lambda0 = 0.1;
     if (T < period) usage_error("sherman_morrison_refresh_bias: T must reach the first refresh, T >= period");
-    const Vector U = scaled(1 / std::sqrt(d), random_units(T, d, Stream(seed, "refresh/directions"))); // Algorithm 1's
+    // Directions u of Algorithm 1's length.
+    const Vector U = scaled(1 / std::sqrt(d), random_units(T, d, Stream(seed, "refresh/directions")));
     const auto law = [&](int period, double eta) { return refresh_law(U, d, lambda0, period, eta); };
     const double expected = law(period, eta);
     if (expected > 0.2)
@@ -116,8 +118,8 @@ Claim refresh_bias() {
   });
 }
 
-/// 1 + u^T A u in the layer's own arithmetic: a write of the value 1 at the key u leaves S = (A u)^T, and a read at u
-/// returns u^T A u.
+/// 1 + u^T A u as the layer computes it: a write of the value 1 at the key u to S = 0 leaves S = (A u)^T, and a read at
+/// u returns u^T A u.
 double layer_delta(const Dense &A, const Vector &u, Real real) {
   const int d = A.rows;
   Sequence s = stored({1, 1, 1, d, 1}, u, {1});
@@ -130,7 +132,7 @@ double layer_delta(const Dense &A, const Vector &u, Real real) {
 struct Deltas {
   double least = INFINITY, last = 0;
 };
-/// The deltas of a run over the rows of U, measured before the updates whose numbers `looks` lists in ascending order.
+/// Runs over the rows of U and measures delta before the updates whose numbers are in `looks` (ascending).
 Deltas deltas(const Dense &A, const Vector &U, const std::vector<int> &looks, Real real) {
   const int d = A.rows;
   Vla memory(d, 1, 1, {{"refresh", "0"}}, "vla", real);
@@ -144,12 +146,13 @@ Deltas deltas(const Dense &A, const Vector &U, const std::vector<int> &looks, Re
   }
   return seen;
 }
-/// The same direction fifty times. If terms cancel, they do so most after the first update.
+/// The same direction is used for 50 updates. Cancellation, if any, is strongest after the first update.
 constexpr int repeats = 50;
 Deltas of_one(const Dense &A, const Vector &u, Real real) {
   return deltas(A, repeated(u, repeats), {0, 1, 2, 3, 4, repeats - 1}, real);
 }
-/// Rounding decides whether the first update fails. So this takes the smallest value over twenty directions.
+/// Rounding decides whether delta after the first update is wrong, so this takes the smallest values over twenty
+/// directions.
 Deltas of_one(int d, double lambda0, Real real, Seed seed) {
   Deltas worst;
   for (int i = 0; i < 20; ++i) {
@@ -160,8 +163,8 @@ Deltas of_one(int d, double lambda0, Real real, Seed seed) {
   return worst;
 }
 double repeated_law(double lambda0, int t) { return 1 + 1 / (lambda0 + t - 1); }
-/// Bound on the rounding error of delta, in units of float64's eps. An update rounds d^2 entries of size 1/lambda0;
-/// later updates shrink the errors along u.
+/// Bound on the rounding error of delta, in units of float64's eps. An update rounds d^2 elements of size 1/lambda0;
+/// later updates reduce the errors along u.
 double delta_units(int d, double lambda0, Real real) {
   return 8.0 * d / lambda0 * epsilon_of(real) / epsilon_of(Real::f64);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 Fig 4 and Fig 2b, left: |S_t|_F of linear attention, DeltaNet and VLA on unspecified random inputs.
+// 004 Fig 4 and Fig 2b, left: |S_t|_F of linear attention, DeltaNet and VLA on random inputs, whose law the paper does
+// not specify.
 #include "theory/support/sampling.hpp"
 #include "theory/variational/vla_steps.hpp"
 
@@ -26,7 +27,7 @@ Pairs gaussian_pairs(int count, int T, int d, bool equal, const Stream &keys, co
   return x;
 }
 
-/// The mean of |S_T|^2 of linear attention over Gaussian pairs; `equal`: v = k.
+/// The mean of |S_T|^2 of linear attention over Gaussian pairs; with v = k if `equal`.
 Mean mean_square(int d, int T, bool equal, Seed seed, double wanted) {
   const Stream keys(seed, "linear growth/keys", T), values(seed, "linear growth/values", T);
   const auto draw = [&](size_t first, size_t count) {
@@ -50,7 +51,7 @@ Claim linear_growth() {
     for (const Params &at : points_of(protocol, {place(16, 8), place(4, 32)})) { // v = k, E v k^T = I
       const int d = at.integer("d"), T = at.integer("T");
       const double per_step = d * (d + 2), between = d, law = per_step * T + between * T * (T - 1.0);
-      // in a short run the term that a rival omits is 4% of the law or more; a sensitivity of half of that is enough
+      // in a short run the term that a rival omits is at least 4% of the law; half of that suffices as sensitivity
       const bool short_run = T <= 8 && d <= 16;
       const double wanted = std::min(wanted_sensitivity(protocol), short_run ? 0.02 : 1);
       const Mean mean = mean_square(d, T, true, protocol.seed, wanted);
@@ -90,7 +91,7 @@ struct Reading {
   const char *name;
   bool features, unit_length, equal; // features: keys are elu + 1; unit_length: of keys and values; equal: v = k
   double each, between;              // E|v|^2|k|^2 and |E v k^T|_F^2
-  int T;                             // steps of the suite's runs; short runs vary less
+  int T;                             // steps of the suite's runs; the norms of short runs vary less
 };
 Vector reading_squares(const Reading &r, int T, int d, Seed seed, size_t first, size_t count) {
   const Stream keys(seed, "figure 4/keys", T), values(seed, "figure 4/values", T);
@@ -132,7 +133,7 @@ Claim fig4_readings() {
         measure(T, sample_mean(wanted_sensitivity(protocol), 50, most, in_blocks(cached_block(T * d), draw)));
       };
       sampled(r.T, 100000);
-      if (protocol.full()) sampled(1000, 1000); // the length of the figure
+      if (protocol.full()) sampled(1000, 1000); // the number of steps in the figure
     }
   });
 }
@@ -149,8 +150,8 @@ Claim deltanet_bounded() {
   c.takes({integer_param("d", 4, 2, 32, "head width"), real_param("beta", 0.5, 0.05, 0.95, "the gate")});
   c.at({{{"beta", 0.6}}, {{"d", 8}, {"beta", 0.8}}});
   c.last([](Points &points, const Protocol &protocol) {
-    // If |k| <= 1 and 1/2 <= beta <= b, then |beta I - k k^T| <= b, and |S_t| <= C_v / (1 - b) for any inputs. One key
-    // whose value changes its sign at every step attains the bound at beta = 1/2: S_t = -S_{t-1} / 2 + v_t.
+    // If |k| <= 1 and 1/2 <= beta <= b, then |beta I - k k^T| <= b, and |S_t| <= C_v / (1 - b) for any inputs. At beta
+    // = 1/2 the bound is attained by one key whose value changes its sign at every step: S_t = -S_{t-1} / 2 + v_t.
     const int steps = 60;
     Vector turning;
     for (int t = 0; t < steps; ++t) turning.push_back(t % 2 ? -3 : 3);
@@ -174,7 +175,8 @@ Claim deltanet_bounded() {
   return measure(c, [](Points &points, const Protocol &protocol, int d, double beta) {
     const int dv = 3;
     const double v2 = 2;
-    // E|S_t|^2 = factor E|S_{t-1}|^2 + E|v|^2. So from S_0 = 0, T steps reach the fraction 1 - factor^T of the limit.
+    // E|S_t|^2 = factor E|S_{t-1}|^2 + E|v|^2. So after T steps from S_0 = 0, the mean is the fraction 1 - factor^T of
+    // its limit.
     const double factor = beta * beta + (1 - 2 * beta) / d, limit = v2 / (1 - factor);
     const int T = int(std::ceil(std::log(1e-4) / std::log(factor)));
     const Stream keys(protocol.seed, "eq 4/keys", d), values(protocol.seed, "eq 4/values", d);

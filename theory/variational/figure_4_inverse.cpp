@@ -7,7 +7,7 @@ namespace {
 const int width = 32, length = 1000;
 const double lambda0 = 0.1;
 
-/// |A_t|_F of the layer after steps whose penalty directions are the rows.
+/// |A_t|_F of the layer after steps with the rows of `penalties` as penalty directions.
 double inverse_norm(const Vector &penalties) {
   Vla layer(width, 1, lambda0);
   if (!penalties.empty()) layer.update_inverse(penalties);
@@ -20,10 +20,11 @@ double norm_of_mixture(const Vector &penalties) {
   for (double sigma : symmetric_eigenvalues(transpose(U) * U)) square += 1 / std::pow(lambda0 + sigma, 2);
   return std::sqrt(square);
 }
-/// |A_t|_F for sum u u^T = (t / d) I. By Jensen's inequality no unit directions give a smaller norm.
+/// |A_t|_F for sum u u^T = (t / d) I. By Jensen's inequality, no choice of t unit directions gives a smaller norm.
 double isotropic_norm(double t, double d = width) { return std::sqrt(double(width)) / (lambda0 + t / d); }
 
-/// |A_t|_F at these times (ascending) with the paper's u = W_u W_k x / |W_u W_k x| on random x in R^128, untrained.
+/// |A_t|_F at these times (ascending) with the paper's u = W_u W_k x / |W_u W_k x|, where x in R^128 and both matrices
+/// are random.
 Vector norms_of_projected(const std::vector<int> &times, Seed seed, std::uint64_t draw) {
   const int inputs = 128;
   const Stream weights(seed, "A's norm/weights", draw), texts(seed, "A's norm/x", draw);
@@ -74,7 +75,7 @@ Claim a_decay() {
     const auto exponential = [&](double t) { return start * std::pow(10 / start, t / length); };
     const int draws = protocol.full() ? 96 : 24;
     const Vector random = random_units(t, width, Stream(protocol.seed, "A's norm/penalties"));
-    Vector axes(size_t(t) * width, 0.0); // the axes in turn: after whole rounds sum u u^T is exactly (t / d) I
+    Vector axes(size_t(t) * width, 0.0); // the axes in turn: if t is a multiple of d, sum u u^T is exactly (t / d) I
     for (int i = 0; i < t; ++i) axes[size_t(i) * width + i % width] = 1;
     const int rounds = t / width * width;
     const Vector whole(axes.begin(), axes.begin() + size_t(rounds) * width);

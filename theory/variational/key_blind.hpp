@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The accuracy of answers that ignore the key and name a value of the context. The n values of a context are drawn with
-// replacement from V.
+// replacement from V values.
 #pragma once
 #include "theory/support/measure.hpp"
 #include <algorithm>
@@ -16,7 +16,7 @@ inline double random_law(double n, double V) { return 1 / n + (1 - 1 / n) / V; }
 inline double frequent_law(int n, int V) {
   double mean = 0;
   for (int m = 0; m < n; ++m) {
-    Vector power(n + 1, 0.0); // [j]: coefficient of x^j of the product over the values so far
+    Vector power(n + 1, 0.0); // [j]: coefficient of x^j in the product of the factors so far
     power[0] = 1;
     Vector factorial(n + 1, 1.0);
     for (int j = 1; j <= n; ++j) factorial[j] = factorial[j - 1] * j;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where 004's equations, its Algorithm 1 and its text differ: the order in Eq 3, the scale in Eq 11, u and khat.
+// Differences between the equations of 004, its Algorithm 1 and its text: the order of factors in Eq 3, the scale in Eq
+// 11, and the definitions of u and of the unit key khat.
 #include "theory/support/features.hpp"
 #include "theory/support/quadrature.hpp"
 #include "theory/support/sampling.hpp"
@@ -37,8 +38,9 @@ Claim eq3_transposition() {
   });
 }
 
-/// The mean of X/|phi| for phi = elu + 1 of N(0, I_d), where X is one of its channels. With 1/|phi| = 2/sqrt(pi)
-/// int_0^inf exp(-r^2 |phi|^2) dr it is 2/sqrt(pi) int E[X exp(-r^2 X^2)] E[exp(-r^2 X^2)]^(d-1) dr.
+/// The mean of X/|phi|, where phi = elu(x) + 1 with x ~ N(0, I_d), and X is a channel of phi. Since 1/|phi| =
+/// 2/sqrt(pi) int_0^inf exp(-r^2 |phi|^2) dr, the mean is 2/sqrt(pi) int_0^inf E[X exp(-r^2 X^2)] E[exp(-r^2
+/// X^2)]^(d-1) dr.
 Integral mean_direction(int d) {
   const auto moment = [](int power, double r) { // integrals over x < 0, where X = e^x, and over x > 0
     const auto f = [&](double x) {
@@ -67,7 +69,8 @@ Claim output_scale() {
   c.takes({integer_param("T", 1000, 50, 4000, "steps"), integer_param("d", 32, 8, 64, "width")});
   return measure(c, [](Points &points, const Protocol &protocol, int T, int d) {
     const int heads = protocol.full() ? 96 : 8;
-    // With u = 0 A stays a multiple of I, so that the newest pair is stored exactly: q_t = k_t reads v_t.
+    // With u = 0, A stays a multiple of I, so the newest pair is stored exactly: without the normaliser, the read at
+    // q_t = k_t is v_t.
     Sequence s = stored({heads, 1, T, d, 1}, Stream(protocol.seed, "output scale/keys").normals(size_t(heads) * T * d),
                         Stream(protocol.seed, "output scale/values").normals(size_t(heads) * T));
     s.w.assign(s.k.size(), 0.0);
@@ -94,7 +97,7 @@ Claim output_scale() {
       }
     }
     predicted /= shrinkage.size();
-    // Features have length 1 and sums grow to T, so the chunk's products have rounding errors at the scale of the
+    // Rounding: features have length 1 and sums grow to T, so products in a chunk have rounding errors relative to the
     // state.
     const double units = 64.0 * d * T * max_abs(s.v),
                  bias = predicted * (1.0 / d / T + direction.error / direction.value);
@@ -156,8 +159,8 @@ Claim khat() {
   c.runs({"vla"}), c.takes({integer_param("d", 32, 4, 128, "width")});
   return measure(c, [](Points &points, const Protocol &protocol, int d) {
     const int together = 64;
-    // khat as the layer computes it: if A is a multiple of I, the first write of the value 1 is khat itself. A sample
-    // is the mean cosine, or the mean squared cosine, of all pairs of 64 keys.
+    // khat as the layer computes it: if A is a multiple of I, the first write of the value 1 leaves khat as the state.
+    // A sample is the mean cosine (for power = 2, the mean squared cosine) over all pairs of 64 keys.
     const auto cosines = [&](const char *phi, int power, size_t first, size_t count) {
       const size_t heads = count * together;
       const Stream keys(protocol.seed, "two definitions of khat");
@@ -186,7 +189,7 @@ Claim khat() {
     const Integral direction = mean_direction(d);
     const double positive = d * direction.value * direction.value, bias = 2 * d * direction.value * direction.error,
                  limit = std::pow(elu1_mean(), 2) / elu1_mean_square();
-    // With a tenth of the usual error the mean distinguishes the law at this width from its limit in wide heads.
+    // With a tenth of the usual error, the mean distinguishes the law at this width from its limit for large widths.
     const Mean algorithm = mean("elu", 1, wanted_sensitivity(protocol) / 10),
                text = mean("identity", 1, wanted_sensitivity(protocol) / 4),
                spread = mean("identity", 2, wanted_sensitivity(protocol));

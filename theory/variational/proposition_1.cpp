@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 Proposition 1: what bounds |S_t|_F, whether S_t settles, whether the error e_t = v_t - S_{t-1} k_t vanishes.
+// 004 Proposition 1: what bounds |S_t|_F, whether S_t converges, and whether the error e_t = v_t - S_{t-1} k_t
+// vanishes.
 #include "theory/variational/vla_steps.hpp"
 
 namespace recollect::theory {
@@ -56,7 +57,7 @@ struct Stationary {
 /// VLA after `burn` steps on random unit keys. The values are random vectors in R^2 of squared length v2. Every head is
 /// a run.
 Stationary stationary(int d, bool aligned, double v2, int heads, int burn, int segments, Seed seed) {
-  const int dv = 2, steps = 4 * d; // a segment forgets (1 - 1/d)^(4 d) = 2% of its start
+  const int dv = 2, steps = 4 * d; // after a segment, (1 - 1/d)^(4 d) = 2% of the state before it is left
   const size_t size = size_t(dv + d + 2) * d;
   const auto pass = [&](int T, const std::string &part, const Vector &state) {
     const auto draw = [&](const std::string &name, int d) {
@@ -92,9 +93,9 @@ Stationary stationary(int d, bool aligned, double v2, int heads, int burn, int s
 
 constexpr double value_square = 3; // |v|^2
 
-/// Values have |v|^2 = 3. After t steps 1 - a.k is about (d - 1) / (2 t): the eigenvalues of A differ by about 1/sqrt t
-/// of their size. The means of |e|^2 and |S|^2 exceed their limits by a share of about 2 (1 - a.k), which `off`
-/// bounds.
+/// A claim about the means of |e|^2 and |S|^2 after many steps, for values with |v|^2 = 3. After t steps the
+/// eigenvalues of A differ by a relative amount of about 1/sqrt t, so 1 - a.k is about (d - 1) / (2 t). Both means
+/// exceed their limits by a relative amount of about 2 (1 - a.k); `off` bounds it.
 Claim in_the_long_run(ClaimBuilder &c, void (*points_at)(Points &points, int d, const Stationary &, double off)) {
   c.takes({integer_param("d", 4, 3, 8, "head width"), integer_param("aligned", 0, 0, 1, "1: $u_t = k_t$")});
   c.at({{}, {{"aligned", 1}}});
@@ -155,14 +156,14 @@ Claim plateau() {
   });
 }
 
-/// Two unit keys in the plane whose cosine is `cosine`; for n = 3 a third one.
+/// Two unit keys in the plane with this cosine; for n = 3, also a third unit key.
 Vector plane_keys(double cosine, int n) {
   Vector keys{1, 0, cosine, std::sqrt(1 - cosine * cosine)};
   if (n == 3) append_row(keys, unit({-1, 2}));
   return keys;
 }
-/// Runs `passes` + 1 passes over the keys with u = k, and returns the errors of the last pass. The run starts with the
-/// A that `seen` such passes would leave.
+/// Runs `passes` + 1 passes over the keys with u = k, and returns the errors of the last pass. The run starts from the
+/// A that `seen` earlier passes would leave.
 Vector errors_after(const Vector &keys, const Vector &values, double seen, int passes) {
   Vla layer(2, 1, lambda0);
   const Dense K(int(values.size()), 2, keys);
@@ -187,8 +188,7 @@ Claim consistent_data() {
   return c.measure([](Points &points, const Params &p, const Protocol &) {
     const double cosine = p.real("cosine"), law = 1 - std::sqrt(1 - cosine * cosine);
     const Vector keys = plane_keys(cosine, 2), three = plane_keys(cosine, 3);
-    if (std::fabs(cosine) < 0.1)
-      usage_error("take |cosine| of at least 0.1: nearly orthogonal keys leave no error after two passes");
+    if (std::fabs(cosine) < 0.1) usage_error("nearly orthogonal keys leave no error after two passes");
     // The values are 0, which S = 0 fits. So the error starts at S_0 k, and it keeps all its digits however small it
     // becomes. After N passes, M differs from N K^T K by lambda0 and at most one pass. Hence a_i differs from its
     // limit, along the dual vector of k_i, by (1 + lambda0) / N divided by 1 - |cosine|, the least eigenvalue of K^T K.
@@ -203,11 +203,9 @@ Claim consistent_data() {
     }
     const Vector consistent = errors_after(keys, {1, -1}, 0, 200), overfull = errors_after(three, {1, -1, 1}, 0, 200);
     const double gone = 200 * 64 * epsilon_of(Real::f64) / (1 - std::fabs(cosine));
-    points.at(p).condition("two keys, $d = 2$: error after 200 passes is 0",
-                           at_most_point(max_abs(consistent), 0, gone));
-    points.statement("three keys, $d = 2$: error after 200 passes is 0", at_most_point(max_abs(overfull), 0, gone));
-    points.wrong_system("two keys, $d = 2$: error after one pass is 0",
-                        at_most_point(max_abs(errors_after(keys, {1, -1}, 0, 1)), 0, gone));
+    points.at(p).condition("two keys, $d = 2$: error after 200 passes", at_most_point(max_abs(consistent), 0, gone));
+    points.statement("three keys, $d = 2$: error after 200 passes", at_most_point(max_abs(overfull), 0, gone));
+    points.wrong_system("one pass", at_most_point(max_abs(errors_after(keys, {1, -1}, 0, 1)), 0, gone));
     // Three pairs that no S fits: their least-squares error is a lower bound for every S, the layer's included.
     const Dense K(3, 2, three), V(3, 1, {1, -1, 1}), missed = V - K * (pseudo_inverse(K) * V);
     Vla layer(2, 1, lambda0), fitting(2, 1, lambda0);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bounded inputs under which |S_t|_F never settles, against 004 Proposition 1: unit keys, each orthogonal to the state,
-// all values 1. Where the write direction is the key, |S_t|_F = sqrt t, and no unit keys make it larger.
+// Counterexamples to 004 Proposition 1: bounded inputs for which |S_t|_F does not converge. Each unit key is orthogonal
+// to the state, and all values are 1. If the write direction is the key, |S_t|_F = sqrt t, the largest norm that unit
+// keys can give.
 #include "theory/variational/vla_steps.hpp"
 
 namespace recollect::theory {
 namespace {
-/// T unit keys in the plane, each orthogonal to the sum of the keys before it, as rows of width d.
+/// T unit keys in the plane, as rows of width d. Each key is orthogonal to the sum of the earlier keys.
 Vector unfolding_keys(int T, int d) {
   Vector keys, sum{0, 0};
   for (int t = 0; t < T; ++t) {
@@ -16,12 +17,12 @@ Vector unfolding_keys(int T, int d) {
   return keys;
 }
 
-/// |S_T|_F of the delta rule, beta = 1, on these keys and values (one column).
+/// |S_T|_F of the delta rule with beta = 1 for these keys and values of one channel.
 double delta_norm(const Vector &keys, const Vector &values, int d) {
   return norm(forward(find_variant("delta_net"), stored({1, 1, int(values.size()), d, 1}, keys, values)).state);
 }
 
-/// |S_T|_F of VLA with all values 1 and the penalty directions given.
+/// |S_T|_F of VLA for these keys and penalty directions; all values are 1.
 double vla_norm(const Vector &keys, const Vector &penalties) {
   Vla layer(3, 1, 0.1);
   layer.run(keys, penalties, Vector(keys.size() / 3, 1.0));
@@ -31,7 +32,7 @@ double vla_norm(const Vector &keys, const Vector &penalties) {
 const int early = 16;
 const std::vector<ParamSpec> length{integer_param("T", 400, 2 * early, 2000, "steps")};
 
-/// norm(T) is sqrt T, and it still grows after t = 16.
+/// Adds points: norm(T) is sqrt T, so it still grows after t = 16.
 template <class Norm> void root_of(Points &points, const Norm &norm, int T) {
   const double measured = norm(T);
   points.at(labels({{"T", num(early)}}))
@@ -61,7 +62,7 @@ Claim root_growth() {
   return measure(c, [](Points &points, Seed seed, int length) {
     const auto size = [](int T) { return delta_norm(unfolding_keys(T, 2), Vector(T, 1.0), 2); };
     root_of(points, size, length);
-    // With unit keys a step adds at most |v|^2 to |S|^2.
+    // If keys are unit vectors, a step adds at most |v|^2 to |S|^2.
     const int d = 4, steps = 30;
     const Vector keys = random_units(steps, d, Stream(seed, "counterexample/keys")),
                  values = Stream(seed, "counterexample/values").uniforms(steps, 0.5, 1.5);

@@ -69,8 +69,8 @@ Claim eq22() {
   c.runs({"vla"}), c.takes({real_param("a", 0.6, -1, 1, "$k . x$"), real_param("b", 0.5, -1, 1, "$alpha . x$")});
   c.at({{{"a", 0}, {"b", 1}}, {}, {{"a", -0.3}, {"b", 0.8}}});
   return measure(c, [](Points &points, double a, double b) {
-    // x = e1. So the first component of k is the paper's a = k.x, and the first component of alpha is the paper's b =
-    // alpha.x.
+    // With x = e1, the paper's a = k.x is the first component of k, and the paper's b = alpha.x is the first component
+    // of alpha.
     const double first = std::pow(1 - a * b, 2), second = a * a * (1 - b * b), last = b * b * (1 - a * a),
                  units = 4 * jacobian_units(3); // |J x|^2 <= 4
     if (last < 1e-6) usage_error("the last term of Eq 22 vanishes at b = 0 and at |a| = 1");
@@ -177,7 +177,7 @@ Claim jacobian_form() {
             "factor of $S^T$. As a left factor of $S$ its shape does not fit if value and key width differ.");
   c.runs({"vla"}), c.takes({width, integer_param("dv", 3, 1, 256, "value width")}), c.at({{{"dv", 5}}, {}});
   return measure(c, [](Points &points, Seed seed, int d, int dv) {
-    const int before = 6; // steps
+    const int before = 6; // number of steps before the step whose Jacobian is measured
     const double lambda0 = 0.1;
     const Vector K = random_units(before + 1, d, Stream(seed, "jacobian form/keys")),
                  U = random_units(before + 1, d, Stream(seed, "jacobian form/penalties")),

@@ -35,7 +35,8 @@ Claim exact_recovery() {
     if (n > d) usage_error("n must be at most d, so that the keys are linearly independent");
     const Pairs x = unit_pairs(n, d, dv, seed, "proposition 3");
     const Dense other = unit_pairs(n, d, dv, seed, "proposition 3, other directions").K;
-    // The read of the pair just written lacks (1 - c) e, where c = a.k and e is the residual before the write.
+    // The read of the newest pair differs from its value by (1 - c) e, where c = a.k and e is the residual before the
+    // write.
     Vla memory(d, dv, lambda0);
     Vector measured, missed, written_part;
     for (int t = 0; t < n; ++t) {
@@ -73,7 +74,7 @@ Claim orthogonal_keys() {
   return measure(c, [](Points &points, Seed seed, int n, int d, double lambda0) {
     if (n > d) usage_error("n must be at most d, so that the keys can be orthonormal");
     const Pairs x = orthonormal_pairs(n, d, dv, seed, "orthogonal keys");
-    Pairs leaning = x; // cosine 0.01 with the key before
+    Pairs leaning = x; // keys with cosine 0.01 to the previous key
     for (int i = 1; i < n; ++i)
       for (int c = 0; c < d; ++c) leaning.K(i, c) = std::sqrt(1 - 1e-4) * x.K(i, c) + 0.01 * leaning.K(i - 1, c);
     normalise_rows(leaning.K.data, d);
@@ -118,7 +119,7 @@ Claim smallest_case() {
     memory.step({root, root}, {root, root}, {1});
     const double read = times(memory.S, {root, root})[0], first = times(memory.S, {1, 0})[0],
                  first_law = 1 + (1 - root) * lambda0 / std::hypot(lambda0, 1 + lambda0);
-    Vla fixed(2, 1, lambda0); // A = I / lambda0 throughout: the delta rule, which keeps the last pair
+    Vla fixed(2, 1, lambda0); // with u = 0, A stays I / lambda0: the delta rule, which stores the last pair exactly
     fixed.step({1, 0}, {0, 0}, {1});
     fixed.step({root, root}, {0, 0}, {1});
     points.rounding(units).statement("$S_2 k_2 = v_2$", read, 1);
@@ -156,10 +157,10 @@ Claim ridge_law() {
   });
 }
 
-/// The share of |V|^2 that the least-squares memory of n random pairs does not fit, in the draws first ... first +
-/// count - 1.
+/// For draws first ... first + count - 1: the share of |V|^2 that the least-squares memory of n random pairs does not
+/// fit.
 Vector shares_left(int n, int d, Seed seed, size_t first, size_t count) {
-  const int values = 64; // channels are independent draws for the same keys
+  const int values = 64; // value channels; they are independent draws for the same keys
   const Variant &rls = find_variant("rls");
   Vector keys, numbers, shares;
   for (size_t i = first; i < first + count; ++i) {
@@ -194,7 +195,8 @@ Claim rank_limit() {
       return sample_mean(wanted, 16, 2000, in_blocks(cached_block(n * d), draw));
     };
     const Mean left = mean(n);
-    // Up to d pairs the error is below ridge / (least singular value)^2, far below rounding of the values at n = d / 2.
+    // For n <= d pairs the error is below ridge / (least singular value)^2; at n = d / 2 this is far below the rounding
+    // of the values.
     const Pairs half = unit_pairs(d / 2, d, dv, protocol.seed, "capacity"),
                 over = unit_pairs(d + d / 2, d, dv, protocol.seed, "capacity");
     points.statement("share of $|V|^2$ that the best linear memory leaves as error: $1 - d/n$", left, law(d))

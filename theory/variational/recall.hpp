@@ -34,7 +34,7 @@ enum class Rule { additive, delta, ridge, variational };
 struct Reader {
   const char *name, *variant;
   Rule rule;
-  double parameter = 1; // gate of the delta rule, weight of the ridge, or |u| of VLA
+  double parameter = 1; // beta of the rule `delta`, weight of the ridge, or |u| of VLA
   bool random_u = false;
 };
 const double lambda0_of_recall = 0.1, ridge_of_recall = 0.01;
@@ -42,7 +42,7 @@ inline const Reader linear_reader{"linear attention", "linear", Rule::additive},
     delta_reader{"DeltaNet with $beta = 1$", "delta_net", Rule::delta},
     gated_reader{"Eq 4 with $beta = 0.9$", "scalar_gated_delta", Rule::delta, 0.9},
     vla_reader{"VLA, unit $u = k$", "vla", Rule::variational}, rls_reader{"RLS", "rls", Rule::ridge, ridge_of_recall};
-/// VLA with the |u| of Algorithm 1. random_u_reader: VLA with u independent of the key.
+/// short_u_reader is VLA with the |u| of Algorithm 1; random_u_reader is VLA with u independent of the key.
 inline Reader short_u_reader(int d) {
   return {"VLA, $u = k / sqrt d$", "vla", Rule::variational, 1 / std::sqrt(double(d))};
 }
@@ -103,8 +103,8 @@ inline double recall_units(const Memories &x, const Reader &r) {
   return 4 * step_units(x.n, x.d, lambda, std::max(1.0, r.parameter * r.parameter));
 }
 
-/// The accuracy over the first `asked` pairs of every memory. A pair is recalled if its read has a larger inner product
-/// with its own unit value than with any other.
+/// The accuracy over the first `asked` pairs of every memory (0: all pairs). A pair is recalled if its read has a
+/// larger inner product with its own unit value than with any other value.
 inline double accuracy(const Vector &reads, const Memories &x, int asked = 0) {
   if (asked == 0) asked = x.n;
   int right = 0;
@@ -118,7 +118,7 @@ inline double accuracy(const Vector &reads, const Memories &x, int asked = 0) {
   return double(right) / (x.count * asked);
 }
 
-/// A layer's reads and accuracy, compared with dense algebra.
+/// The accuracy of a layer's reads, and the points that compare the reads and the accuracy with dense algebra.
 struct Recalled {
   double accuracy = 0;
   std::vector<Point> points;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 §3.5: VLA with a fixed A_t, and with a scalar gate in place of its write direction.
+// 004 §3.5: VLA with a fixed A_t, and VLA whose write direction is replaced by a scalar gate times the key.
 #include "theory/variational/associations.hpp"
 
 namespace recollect::theory {
 namespace {
-/// A layer's reads and state for these pairs; every step reads with the next key.
+/// A layer's reads and state for these pairs; the query of every step is the next key.
 Vector layer_on(const std::string &variant, const Pairs &x, double beta, const Assignments &set = {}) {
   Sequence s;
   s.shape = {1, 1, x.n(), x.K.columns, x.V.columns};
@@ -15,8 +15,8 @@ Vector layer_on(const std::string &variant, const Pairs &x, double beta, const A
   return results_of(variant, s, set);
 }
 Assignments fixed(double lambda0) { return {{"phi", "identity"}, {"refresh", "0"}, {"lambda0", number(lambda0)}}; }
-/// Bound on the rounding error, in units of eps. Every step is nearly a projection, which does not magnify earlier
-/// errors. So the errors of the steps only add up.
+/// Bound on the rounding error, in units of eps. Every step is nearly a projection and does not magnify earlier errors,
+/// so the bound is the sum of the errors of the steps.
 double units(const Pairs &x, double lambda0) {
   return 64.0 * x.n() * x.K.columns * (1 + max_abs(x.V.data)) / std::min(1.0, lambda0);
 }
@@ -71,7 +71,7 @@ Claim scalar_gate() {
   c.takes({integer_param("T", 20, 2, 256, "steps"), width_param(32), real_param("beta", 0.7, 0.05, 0.95, "the gate")});
   return measure(c, [](Points &points, Seed seed, int T, int d, double beta) {
     const Pairs x = unit_pairs(T, d, 3, seed, "scalar gate");
-    // A = beta I in a layer that does not normalise a_t makes its write direction beta k.
+    // If A = beta I in a layer that does not normalise a_t, the write direction is beta k.
     const auto gate = [&](double beta) { return layer_on("vla_unnormalized", x, 0, fixed(1 / beta)); };
     const auto eq4 = [&](double beta) { return layer_on("scalar_gated_delta", x, beta); };
     const double rounding = units(x, 1);

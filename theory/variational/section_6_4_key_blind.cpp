@@ -7,8 +7,8 @@
 
 namespace recollect::theory {
 namespace {
-/// n values are drawn out of V. An answer is right with probability count / n, where count is how often its value was
-/// drawn.
+/// n values are drawn with replacement from V values. An answer is right with probability count / n, where count is how
+/// often the answer was drawn.
 struct Guesses {
   Vector random, frequent; // random: a random value of the context; frequent: its most frequent value
 };
@@ -46,7 +46,7 @@ Claim key_blind_guess() {
       "The accuracies of softmax and linear attention in Tables 9, 11 and 13 (.15, .091, .070, .057, .043 at $n = 8$ "
       "to 48; .26, .27 at $n = 4$) lie between those of the two guesses. A model that ignores the key explains them.");
   c.takes(context);
-  // With 24 values drawn out of V = 8, V can be distinguished from V - 1.
+  // The point V = 8 with 24 drawn values can distinguish V from V - 1.
   c.at({{{"n", 8}}, {}, {{"n", 48}}, {{"V", 8}}},
        {{{"V", 8}}, {{"n", 4}}, {{"n", 8}}, {{"n", 16}}, {}, {{"n", 32}}, {{"n", 48}}});
   return measure(c, [](Points &points, const Protocol &protocol, int n, int V) {
@@ -101,7 +101,7 @@ Vector outputs(const char *layer, Sequence s) {
 }
 Vector last_read(const char *layer, const Sequence &s) { return row(outputs(layer, s), s.shape.T - 1, s.shape.Dv); }
 
-/// The read of the last query by a formula in which the order of the pairs plays no part.
+/// The read of the last query by a formula that does not depend on the order of the pairs.
 Vector read_of_set(const std::string &layer, const Sequence &s) {
   const int T = s.shape.T, Dk = s.shape.Dk;
   const Dense K(T, Dk, s.k), V(T, s.shape.Dv, s.v);

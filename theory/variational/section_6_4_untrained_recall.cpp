@@ -7,7 +7,7 @@ namespace {
 const int width = 32;
 const ParamSpec pairs = integer_param("n", 24, 2, 96, "pairs");
 
-/// Accuracy of softmax attention. Every key is queried after all pairs, in a separate head.
+/// Accuracy of softmax attention. Each key is queried after all pairs have been written, in a separate head.
 double softmax_accuracy(const Memories &x, double scale) {
   Sequence s;
   s.shape = {x.count * x.n, 1, x.n, x.d, x.d};
@@ -40,18 +40,17 @@ Claim orthonormal() {
       points.obligation(std::string(r.name) + ": all pairs", accuracy(layer_reads(x, r, protocol.seed), x), 1);
     // The right value has the weight exp(scale), the n - 1 others have the weight 1. So the right value dominates from
     // a scale of about ln n on.
-    points.wrong_system("softmax attention at scale $1/sqrt d$: accuracy 1",
-                        softmax_accuracy(x, 1 / std::sqrt(double(width))), 1);
-    points.obligation("softmax attention at scale 20: accuracy 1", softmax_accuracy(x, 20), 1);
+    points.wrong_system("softmax at $1/sqrt d$", softmax_accuracy(x, 1 / std::sqrt(double(width))), 1);
+    points.obligation("softmax at scale 20: all pairs", softmax_accuracy(x, 20), 1);
   });
 }
 
-/// The accuracy `first` must be larger than `second`; equal ones do not rank.
+/// The statement that `first` >= `second`, for two accuracies.
 Point ranked(double first, double second) { return at_least_point(first, second, 0); }
 
 const std::vector<Reader> all_readers{linear_reader,         delta_reader,    gated_reader, vla_reader,
                                       short_u_reader(width), random_u_reader, rls_reader};
-/// The accuracy of every reader, by its name. Adds their points.
+/// The accuracy of every reader, by the reader's name. Adds the points of all readers.
 std::map<std::string, double> recall_all(Points &points, const Memories &x, const Params &at, Seed seed) {
   std::map<std::string, double> found;
   for (const Reader &r : all_readers) {

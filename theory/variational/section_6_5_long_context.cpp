@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 §6.5: eight pairs in a growing context, without training. Further pairs overwrite the eight pairs; filler need
-// not overwrite them. The width d_h is 32.
+// 004 §6.5: eight pairs in a growing context, without training. Further pairs overwrite the eight pairs; filler that is
+// not written does not. The width d_h is 32.
 #include "theory/support/sampling.hpp"
 #include "theory/variational/recall.hpp"
 
@@ -8,7 +8,7 @@ namespace recollect::theory {
 namespace {
 const int width = 32, eight = 8;
 
-/// What is left of a row of the state after m further unit keys with values 0: |S_m|_F^2 / d from S_0 = I.
+/// |S_m|_F^2 / d after m writes of 0 at unit keys, from S_0 = I: what is left of a row of the state.
 Vector kept_squares(const char *layer, double beta, int m, int d, const Stream &keys, size_t first, size_t count) {
   Sequence s =
       stored({int(count), 1, m, d, d}, random_units(count * m, d, keys, first * m), Vector(count * m * d), beta);
@@ -16,7 +16,8 @@ Vector kept_squares(const char *layer, double beta, int m, int d, const Stream &
   return state_squares(forward(find_variant(layer), s).state, count, d * d, d);
 }
 
-/// The accuracy of the first eight pairs. `others` scales all further keys and values; at 0 they write nothing.
+/// The accuracy of the first eight pairs. All later keys and values are multiplied by `others`; with others = 0 they
+/// write nothing.
 double first_eight(Memories x, double others, Seed seed, bool algebra) {
   for (int m = 0; m < x.count; ++m)
     for (size_t i = (size_t(m) * x.n + eight) * x.d; i < size_t(m + 1) * x.n * x.d; ++i)
@@ -86,7 +87,8 @@ Claim gate_forgets_by_length() {
            real_param("beta", 0.9, 0.5, 0.99, "Eq 4's gate")});
   return measure(c, [](Points &points, int m, double beta) {
     const int d = 64;
-    const auto left = [&](const char *layer, int later) { // what is left of the first of 1 + later orthonormal pairs
+    // What is left of the first pair after `later` pairs, if all keys are orthonormal.
+    const auto left = [&](const char *layer, int later) {
       const Vector axes = rows_of(Dense::identity(d).data, later + 1, d).data;
       const double strength = std::string(layer) == "delta_net" ? 1 : beta;
       Sequence s = stored({1, 1, later + 1, d, 1}, axes, Vector(later + 1, 1.0), strength);

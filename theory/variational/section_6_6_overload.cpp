@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 §6.6: more than d_h pairs, and a fixed A_t. Random unit keys and values, no training, d_h = 32.
+// 004 §6.6: recall of more than d_h pairs, and VLA with a fixed A_t. Keys and values are random unit vectors; nothing
+// is trained; d_h = 32.
 #include "theory/variational/recall.hpp"
 
 namespace recollect::theory {
@@ -72,8 +73,8 @@ Claim tight_at_width() {
     if (n <= width) usage_error("n must be above 32: up to 32 independent keys least squares is exact");
     const Memories x = make_memories(KeyKind::unit, 1, n, width, seed);
     const Dense K = x.K(0);
-    // A ridge r adds at most r / (least eigenvalue of K^T K) to the error. The gain of size 1/r magnifies rounding
-    // errors.
+    // A ridge r adds at most r / (least eigenvalue of K^T K) to the error. The gain has the size 1/r, so it magnifies
+    // rounding errors.
     const double ridge = 1e-6, allowed = 2 * ridge * n / symmetric_eigenvalues(transpose(K) * K).front() + 1e-8;
     const auto exact = [&](const Vector &keys, int n, double law) {
       return bracketed_point(least_squares_error(keys, n, ridge), law, allowed);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // 004 §6.4, Fig 5, Tables 9 to 12, in a reduced form that trains in seconds: 6 pairs of 16 tokens, two layers of width
-// 32. The tables' own rows are in section_6_trained.cpp. This file tests what their ranking depends on.
+// 32. The rows of the tables themselves are in section_6_trained.cpp. This file tests which choices their ranking
+// depends on.
 #include "harness/core/registry.hpp"
 #include "theory/support/training.hpp"
 #include "theory/variational/key_blind.hpp"
@@ -11,7 +12,7 @@ constexpr int pairs = 6, vocabulary = 16;
 /// The accuracy of the best answer that ignores the key: the most frequent of the context's 6 values. The values are 7
 /// tokens, 8 to 14; token 15 is the separator.
 double blind() { return frequent_law(pairs, vocabulary / 2 - 1); }
-/// The accuracy of a model that recalls this part of the answers on which blind() is wrong.
+/// The accuracy of a model that is right on this part of the answers on which blind() is wrong.
 double recalled(double part) { return blind() + part * (1 - blind()); }
 
 struct Variation {
@@ -35,7 +36,7 @@ Params place(const Variation &x, int seed) {
   return labels({{"mixer", txt(x.mixer)}, {"convolution", num(x.taps)}, {"seed", num(seed)}});
 }
 
-/// Controls that must stay below the accuracy that the mixer reaches.
+/// Adds rivals, models that cannot recall. Their accuracy must stay below the accuracy that the mixer reaches.
 void broken(Points &points, const Variation &right, double part) {
   Variation shuffled = right, removed = right;
   shuffled.labels = "shuffled", removed.mixer = "none";

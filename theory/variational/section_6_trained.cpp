@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 §5-6 and Appendix B: measurements on trained models and on a GPU. No claim of this file decides them; each says
-// what a test would need, and what is measured instead. Only one inconsistency between the numbers is measured.
+// 004 §5-6 and Appendix B: measurements on trained models and on a GPU. The claims of this file do not decide them;
+// each claim says what a test would need, and what is measured instead. Only one inconsistency between the paper's
+// numbers is measured.
 #include "theory/variational/vla_steps.hpp"
 
 namespace recollect::theory {
@@ -40,7 +41,7 @@ Claim inconsistencies() {
 }
 
 struct Open {
-  const char *row, *source, *statement, *needs, *beside; // beside: what is measured in its place
+  const char *row, *source, *statement, *needs, *beside; // beside: what is measured instead
 };
 const Open of_training[] = {
     {"vla-fixed-data-loss-zero", "004 B.2 (3)",

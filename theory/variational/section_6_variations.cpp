@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 §6.3 to §6.6, Table 4, 11 and 13, in reduced forms that train in seconds. Every claim varies one thing that the
-// paper leaves open, or on which its explanation rests. suites/trained_vla_*.toml has the tables' own sizes.
+// 004 §6.3 to §6.6, Table 4, 11 and 13, in reduced forms that train in seconds. Every claim varies one choice that the
+// paper leaves open, or one on which the paper's explanation depends. suites/trained_vla_*.toml has the sizes of the
+// tables.
 #include "theory/support/training.hpp"
 #include "theory/variational/key_blind.hpp"
 
 namespace recollect::theory {
 namespace {
-/// Differences from the reduced model: two layers of width 32, 2 heads, rate .01, and 16 texts of 16 tokens per step.
+/// The settings of the reduced model (width 32, 2 heads, rate .01, 16 texts per step, 16 tokens in the vocabulary),
+/// with the changes `differs`.
 Assignments model(const Assignments &differs) {
   const Assignments small{{"positions", "none"}, {"vocabulary", "16"}, {"width", "32"},
                           {"heads", "2"},        {"ffn", "64"},        {"batch", "16"},

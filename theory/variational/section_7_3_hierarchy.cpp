@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 §7.3 and §3.5: which of linear attention, DeltaNet and VLA contain one another, and what VLA is without its
-// residual or its geometry.
+// 004 §7.3 and §3.5: which of linear attention, DeltaNet and VLA is a special case of another, and what VLA becomes
+// without its residual or without its A_t.
 #include "theory/support/sampling.hpp"
 #include "theory/variational/vla_steps.hpp"
 
@@ -14,17 +14,17 @@ Vector state_of(const std::string &layer, const Vector &keys, const Vector &valu
   return forward(find_variant(layer), s).state;
 }
 
-/// |S_T|_F^2 for the values e_1 ... e_T. Row t of S is then what is left of the write of step t. So this number equals
-/// the mean of |S_T|_F^2 over independent values of mean 0 and mean square 1. The keys are [heads,T,d].
+/// |S_T|_F^2 for the values e_1 ... e_T. Row t of S is then what is left of the write of step t. So |S_T|_F^2 equals
+/// its mean over independent values of mean 0 and mean square 1. The keys are [heads,T,d].
 Vector left_of_writes(const Vector &keys, int T, int d) {
   const int heads = int(keys.size()) / (T * d);
   const Sequence s = stored({heads, 1, T, d, T}, keys, repeated(Dense::identity(T).data, heads));
   return state_squares(forward(find_variant("delta_net"), s).state, heads, T * d);
 }
 
-/// E|S_T|_F^2 for Gaussian keys in the plane, exactly: the squares are polynomials of degree 4 in each key. Half of a
-/// key's squared length is exponential; the three nodes of Gauss and Laguerre, the roots of x^3 - 9 x^2 + 18 x - 6, are
-/// exact for it up to degree 5. Five equally spaced angles are exact for degree 4.
+/// E|S_T|_F^2 for Gaussian keys in the plane, by an exact quadrature: |S_T|_F^2 is a polynomial of degree 4 in each
+/// key. Half of the squared length of a key is exponentially distributed; the Gauss-Laguerre rule with three nodes, the
+/// roots of x^3 - 9 x^2 + 18 x - 6, is exact up to degree 5. Five equally spaced angles are exact for degree 4.
 double gaussian_plane_mean(int T) {
   const int angles = 5;
   Vector half_squares, node_weights;
@@ -109,7 +109,8 @@ Claim geometry_alone() {
     const Vector keys = random_units(T, d, Stream(seed, "no residual/keys")),
                  values = Stream(seed, "no residual/values").normals(size_t(T) * dv),
                  directions = random_units(few, d, Stream(seed, "no residual/penalties"));
-    // The layer's writes from S = 0, where the residual is v_t itself; u_t has a few directions, or is 0.
+    // The sum of the layer's writes, each from S = 0, where the residual is v_t. If `adaptive`, u_t takes a few
+    // directions in turn, else it is 0.
     const auto sum_of_writes = [&](bool adaptive) {
       Vla layer(d, dv, lambda0);
       Dense sum(dv, d);
@@ -198,7 +199,7 @@ Claim strict_generalisation() {
   c.takes({real_param("beta", 0.5, 0.05, 0.9, "DeltaNet's step"), integer_param("T", 2, 2, 40, "equal steps")});
   c.at({{}, {{"beta", 0.3}, {"T", 5}}});
   return measure(c, [](Points &points, Seed seed, double strength, int T) {
-    // d = 1, k = 1: every state is a number, and every step of VLA ends at S = v, because a = 1 for any A.
+    // d = 1 and k = 1: the state is a number, and every step of VLA ends at S = v, because a = 1 for any A.
     if (std::pow(1 - strength, T) < 1e-6)
       usage_error("take a smaller T or beta: at these DeltaNet has reached the value as well");
     const Vector keys(T, 1.0), values(T, 1.5), beta(T, strength), u = Stream(seed, "one dimension/u").normals(T);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 §7.4: repeated inputs. The same n unit pairs come in every pass; |e_t| = |v_t - S_{t-1} k_t| is the size of a
-// write of three layers.
+// 004 §7.4: repeated inputs. Every pass writes the same n pairs with unit keys; |e_t| = |v_t - S_{t-1} k_t| is the size
+// of a write, for three layers.
 #include "theory/variational/vla_steps.hpp"
 
 namespace recollect::theory {
@@ -46,8 +46,8 @@ Vector delta_errors(const char *layer, const Pairs &x, double beta) {
   for (int t = 1; t < T; ++t) errors.push_back(norm(combine(1, x.v(t), -1, row(reads, t - 1, x.d))));
   return errors;
 }
-/// The mean |e| over one pass of S <- beta S + e k^T, once S is periodic. One pass turns S into S Phi + Gamma, so that
-/// S = S Phi + Gamma is solved.
+/// The mean |e| over one pass of S <- beta S + e k^T when S has become periodic. One pass maps S to S Phi + Gamma, so
+/// the periodic S solves S = S Phi + Gamma.
 double gated_fixed_point(const Pairs &x, double beta) {
   Dense Phi = Dense::identity(x.d), Gamma(x.d, x.d);
   for (int t = 0; t < x.n; ++t) {
@@ -91,8 +91,8 @@ Claim redundant_inputs() {
     const Pairs one_pair{1, d, once.k(0), repeated(once.v(0), 2)};
     // After many passes a_i is the dual vector of k_i divided by its length, and in each pass the error of pair i falls
     // by a factor of 1 - 1 / sqrt((G^-1)_ii), where G is the Gram matrix of the keys. After finitely many passes the
-    // factor differs from this by at most n (1 + lambda0) / (passes seen * least eigenvalue of G). S_0 reads 1 at every
-    // key, and the values are 0.
+    // factor differs from this by at most n (1 + lambda0) / (passes seen * least eigenvalue of G). In this run S_0
+    // reads 1 at every key, and the values are 0.
     const double seen = 1e6;
     const Dense K(n, d, once.keys), G = K * transpose(K), dual = inverse(G);
     Vla settled(d, 1, lambda0);
@@ -128,8 +128,8 @@ Claim redundant_inputs() {
   });
 }
 
-/// The read at the key of a pair with this value, after m later pairs with value 0. S starts at 0, and A_t has seen
-/// many keys.
+/// For each probe: a pair with the value `value` is written, then m pairs with value 0; returns the read at the key of
+/// the first pair. S starts at 0, after many keys have updated A_t.
 Vector left_after(int d, int m, int probes, Seed seed, double value = 1) {
   Vla memory(d, 1, 0.1);
   const Stream keys(seed, "recent/keys", std::uint64_t(d));
@@ -164,7 +164,7 @@ Claim most_recent_window() {
     const Mean found = mean_of(left_after(d, m, probes, protocol.seed)),
                twice = mean_of(left_after(d, m, probes, protocol.seed, 2));
     const auto law = [&](double d) { return std::pow(1 - 1 / d, m); };
-    const double off = 2.0 / 500; // 1 - a.k is about (d - 1) / (2 t) after t steps, here 500 d, at each of the m
+    const double off = 2.0 / 500; // after t = 500 d steps, 1 - a.k is about (d - 1) / (2 t), in each of the m writes
     const auto held = [&](double value) { return sampled_point(found, value, (m + 1) * off * law(d) / 2); };
     points.statement("share left of a pair: 1 if fewer than d later pairs, otherwise 0", held(m < d ? 1 : 0));
     points.obligation("share left of a pair after $m$ later pairs: $(1 - 1/d)^m$", held(law(d)))

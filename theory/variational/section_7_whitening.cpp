@@ -38,7 +38,7 @@ Claim two_keys() {
   c.holds_asymptotically(), c.runs({"vla"});
   c.takes({real_param("rho", 0.6, 0.01, 0.99, "$k_1 . k_2$"),
            real_param("s", 1, 0.01, 10, "length of $u_1$, parallel to $k_1$"), penalty_param(1e-6)});
-  const Change shorter{"s", 1 / std::sqrt(32.0)}; // Algorithm 1's length at d = 32; Eq 8's is 1
+  const Change shorter{"s", 1 / std::sqrt(32.0)}; // the length in Algorithm 1 at d = 32; in Eq 8 it is 1
   const Change small{"lambda0", 1e-2}, smaller{"lambda0", 1e-4};
   c.at({{}, {small}, {smaller}, {shorter}, {shorter, small}, {shorter, smaller}});
   return measure(c, [](Points &points, double rho, double s, double lambda0) {
@@ -49,8 +49,7 @@ Claim two_keys() {
     memory.step({rho, side}, {0, 0}, {1});
     const double w = rho - memory.a[0] / memory.a[1] * side, law = rho * s * s / (lambda0 + s * s),
                  units = 64 * (1 + s * s / lambda0), remaining = (rho - law) / std::hypot(rho - law, side);
-    const double told_apart =
-        1e3 * units * epsilon_of(Real::f64); // below this, a rival differs by rounding errors only, and is left out
+    const double told_apart = 1e3 * units * epsilon_of(Real::f64); // below this difference, rivals are left out
     if (rho - law < told_apart)
       usage_error("vla_whitening_direction: lambda0 / s^2 is so small that rounding hides it; take a larger lambda0");
     points.rounding(units).statement("$A_1 k_2$ is along $k_2 - rho k_1$", w, rho);

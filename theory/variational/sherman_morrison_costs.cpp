@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 §3.5, §6.1, Appendix A.1: what the Sherman-Morrison update of Algorithm 1 adds per token, counted by running it.
+// 004 §3.5, §6.1, Appendix A.1: the operations per token of the Sherman-Morrison update of Algorithm 1, counted by
+// running it.
 #include "theory/variational/algorithm_1.hpp"
 
 namespace recollect::theory {
 namespace {
-/// A number that counts its products and its differences separately, so that subtractions of matrices are counted as
-/// well.
+/// A number type that counts products and differences separately, because a subtraction of matrices has no products.
 struct Tallied {
   double value = 0;
   static inline long products = 0, differences = 0;
@@ -16,7 +16,8 @@ Tallied operator/(Tallied a, Tallied b) { return ++Tallied::products, Tallied(a.
 Tallied operator-(Tallied a, Tallied b) { return ++Tallied::differences, Tallied(a.value - b.value); }
 Tallied operator+(Tallied a, Tallied b) { return a.value + b.value; }
 
-/// The scalar operations of each array operation that the Sherman-Morrison update adds per token; A becomes A_1.
+/// The Sherman-Morrison update of one token. `sizes` has the number of scalar operations of each of its array
+/// operations; A becomes A_1.
 struct Update {
   std::vector<long> sizes;
   Grid<Tallied> A;
@@ -53,7 +54,7 @@ struct Update {
   }
 };
 
-/// The number of operations that grow fourfold when the width doubles.
+/// The number of array operations whose size grows fourfold when the width doubles.
 double quadratic(int d, bool learned, bool fused, Seed seed) {
   const Update narrow(TokenRun(1, d, seed), learned, fused), wide(TokenRun(1, 2 * d, seed), learned, fused);
   double count = 0;
@@ -98,7 +99,7 @@ Claim vla_eq18_cost() {
     const Row<Counted> u = grid_of<Counted>(run.s.w, 1, int(d))[0];
     Algorithm1<Counted> once(int(d), 0.1), twice = once;
     const double shared = count([&] { once.update(u); });
-    // As printed, (A u)(u^T A) / (1 + u^T A u), with every product computed anew wherever it occurs.
+    // The printed formula, (A u)(u^T A) / (1 + u^T A u), where every product is computed wherever it occurs.
     const double literal = count([&] {
       const Row<Counted> left = times(twice.A, u), right = times(twice.A, u);
       const Counted delta = Counted(1) + inner(u, times(twice.A, u));

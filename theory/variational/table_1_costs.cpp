@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 Table 1, §6.1, §8: the cost per token in stored numbers, and in multiply-adds of Algorithm 1 as it runs.
+// 004 Table 1, §6.1, §8: the cost per token in stored numbers and in multiply-adds, counted while Algorithm 1 runs.
 #include "theory/support/counted_definition.hpp"
 #include "theory/support/dependence.hpp"
 #include "theory/variational/algorithm_1.hpp"
@@ -92,14 +92,14 @@ Claim kv_cache_52gb() {
       "The cache takes 52.43 decimal gigabytes with 16-bit numbers: it has two numbers per token, channel and layer.");
   c.runs({"softmax"});
   return measure(c, [](Points &points, Seed seed) {
-    // The number of stored values on which a read of a small layer depends, per token and channel.
+    // The number of stored values on which the last read of a small softmax layer depends, per token and channel.
     const auto kept = [&](const Assignments &set) {
       const Shape shape{1, 1, 6, 4, 4};
       return numbers_read("softmax", random_sequence(shape, seed), set) / (shape.T * shape.Dk);
     };
     const auto gigabytes = [](double n, double bytes, double giga) { return n * 100e3 * 4096 * 32 * bytes / giga; };
     const double half = 2, single = 4, keys_and_values = kept({}), values = kept({{"scale", "0"}});
-    const auto about = [&](double gigabytes) { return bracketed_point(gigabytes, 52, 0.5); }; // given as 52
+    const auto about = [&](double gigabytes) { return bracketed_point(gigabytes, 52, 0.5); }; // the paper says 52
     points.at(labels({{"T", num(100000)}, {"d", num(4096)}, {"layers", num(32)}}));
     points.statement("gigabytes of 16-bit keys and values: about 52", about(gigabytes(keys_and_values, half, 1e9)));
     points.wrong_system("gigabytes of 16-bit values alone", about(gigabytes(values, half, 1e9)));

@@ -11,8 +11,8 @@ Vector feature_keys(int n, int d, const Stream &stream, std::uint64_t first = 0)
   return keys;
 }
 
-/// |J_1| of the layer for every key (elu + 1 features, [n,d]). It is |J_1 k| / |k|, because u_1 is orthogonal to k or
-/// along it.
+/// The norm |J_1| of the layer's first Jacobian for every key (elu + 1 features, [n,d]). It equals |J_1 k| / |k|,
+/// because u_1 is orthogonal to k or along k.
 Vector first_norms(const Vector &keys, const Vector &penalties, int d, double lambda0) {
   const size_t rows = d + 3;
   Vector norms;
@@ -61,7 +61,7 @@ Claim width_law() {
   c.at({{{"d", 96}}, {{"d", 96}, {"lambda0", 1e-3}}});
   c.last([](Points &points, const Protocol &protocol) {
     const auto place = [](int d, double lambda0) { return labels({{"d", num(d)}, {"lambda0", num(lambda0)}}); };
-    // The law averaged over keys, with m2 = E phi^2.
+    // The law for |J_1|, averaged over keys, where m2 = E phi^2.
     const double m2 = elu1_mean_square(), mu2 = std::pow(elu1_mean(), 2);
     for (const Params &at : points_of(protocol, {place(4, 0.1), place(8, 0.1), place(16, 0.1)})) {
       const int d = at.integer("d");
@@ -94,7 +94,7 @@ Claim width_law() {
     normalise_rows(along, d);
     const Vector apart = first_norms(keys, orthogonal_to(keys, d, Stream(seed, "table 2 law/penalties")), d, lambda0),
                  aligned = first_norms(keys, along, d, lambda0);
-    const double units = 64.0 * d * max_abs(square) / lambda0; // a = A k cancels to the size of k / lambda0
+    const double units = 64.0 * d * max_abs(square) / lambda0; // a = A k has cancellation, relative to k / lambda0
     points.rounding(units)
         .obligation("u orthogonal to k: norm of the first step, $|k|^2 / lambda0 - 1$", apart, law(lambda0, -1))
         .but_not("$|k|^2 / lambda0$", law(lambda0, 0))
@@ -142,7 +142,8 @@ Claim magnification() {
       double sum = 0;
       for (double x : norms) sum += x;
       const double measured = std::log10(spectral_norm(chain)), predicted = std::log10(spectral_norm(predicted_chain));
-      // If the steps have a relative error e, the chain's is at most e 10^(sum - log10 of the chain's norm).
+      // If the steps have a relative error e, the relative error of the chain is at most e 10^(sum - log10 of the
+      // chain's norm).
       const double step_error = steps * step_units(steps, d, paper_lambda0), lost = std::pow(10, sum - measured);
       points.at(labels({{"reading", txt(r.name)}})).rounding(step_error);
       if (r.direction == Penalty::key && !r.unit_a)

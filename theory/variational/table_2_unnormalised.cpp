@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 Table 2 and the paragraph above it: the Jacobian I - a k^T where a, or k, or both keep their lengths.
+// 004 Table 2 and the paragraph above it: the Jacobian I - a k^T if a, k or both are not normalised.
 #include "theory/support/sampling.hpp"
 #include "theory/variational/unnormalised_readings.hpp"
 
@@ -75,12 +75,13 @@ Claim six_readings() {
           measured[t > 0].push_back(power_norm(layer.chain, k));
           law[t > 0].push_back(predicted_norm(algebra, r, k));
           if (t == 0 && r.direction == Penalty::key && !r.unit_a)
-            later_penalty.push_back(inner(k, k) / paper_lambda0 - 1); // if u_1 entered A only at the second step
+            // The law if u_1 entered A only at the second step.
+            later_penalty.push_back(inner(k, k) / paper_lambda0 - 1);
         }
       }
       for (int later : {0, 1}) {
         points.at(labels({{"reading", txt(r.name)}, {"step", num(later ? last : 1)}}));
-        // A has the rounding errors of the inversion of M. The norm |J| is of first order in a and in k.
+        // A has the rounding errors of the inversion of M, and |J| grows linearly in |a| and in |k|.
         points.rounding(step_units(25, paper_width, paper_lambda0) * max_abs(law[later]));
         auto norms = points.obligation("$|J|$ of every key, by the formula", measured[later], law[later])
                          .but_not("the mean $|J|$ is 20.5", sampled_point(mean_of(measured[later]), 20.5));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 Table 4, row 3: VLA without key normalisation, which is reported to train to NaN from d = 96 on.
+// 004 Table 4, row 3: VLA without key normalisation. The paper reports that its training ends in NaN for d >= 96.
 #include "theory/variational/vla_steps.hpp"
 
 namespace recollect::theory {
@@ -17,14 +17,15 @@ Claim nan_in_training() {
 /// Keys of any length, as in the ablation, or of length 1. The write direction is the unit vector along A_t k.
 enum class Keys { raw, unit };
 
-/// What must stay below the largest number: the state S; or every sum of a step, at most |v_i| + sum_j |S_ij k_j|.
+/// What must stay below the largest number: the state S (`state`), or the sums in a step, which are at most |v_i| +
+/// sum_j |S_ij k_j| (`sums`).
 enum class Of { state, sums };
 
-/// The first step at which the state or a sum exceeds `largest` or is not finite; most + 1 if there is none. The inputs
-/// are random elu + 1 keys, N(0,1) values and random unit penalty directions.
+/// The first step at which the state or a sum (see Of) exceeds `largest` or is not finite; most + 1 if there is no such
+/// step. The inputs are random elu + 1 keys, N(0,1) values and random unit penalty directions.
 int overflow_step(int d, double sigma, Keys kind, Real real, double largest, int most, Seed seed, std::uint64_t stream,
                   Of of) {
-  const int dv = 4; // rows of S; each grows alike
+  const int dv = 4; // rows of S; all rows grow at the same rate
   const Stream keys(seed, "overflow/keys", stream), penalties(seed, "overflow/penalties", stream),
       values(seed, "overflow/values", stream);
   Vla direction(d, 1, 0.1, {{"refresh", "0"}}, "vla", real);
@@ -84,8 +85,8 @@ Claim overflow() {
     const Vector single = steps(protocol.seed, streams, d, sigma, Keys::raw, Real::f32, float_max),
                  crossing = steps(protocol.seed, streams, d, sigma, Keys::raw, Real::f64, float_max),
                  sums = steps(protocol.seed, streams, d, sigma, Keys::raw, Real::f64, float_max, Of::sums);
-    // In exact arithmetic the layer overflows no earlier than a sum of a step can exceed the largest float, and no
-    // later than S exceeds it. Rounding may shift one sequence by one step.
+    // In exact arithmetic the layer overflows between two steps: not before a bound on the sums of a step exceeds the
+    // largest float, and not after S exceeds it. Rounding may shift one sequence by one step.
     const double first = mean_of(sums).mean, last = mean_of(crossing).mean;
     const auto within = [&](Keys kind, Real real, double largest) {
       return at_most_point(steps(protocol.seed, 1, d, sigma, kind, real, largest)[0], length, 0);

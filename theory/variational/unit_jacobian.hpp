@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Jacobian of one step, J = I - a k^T of 004 Eq 14, for a unit write direction a and a unit key k, c = a . k. Its
-// singular values are (sqrt(5 - 4c) + 1) / 2, 1 (d - 2 times) and |sqrt(5 - 4c) - 1| / 2. The squares of the largest
-// and the smallest sum to 3 - 2c, and their product is 1 - c.
+// The Jacobian of one step, J = I - a k^T of 004 Eq 14, for a unit write direction a and a unit key k, with c = a . k.
+// Its singular values are (sqrt(5 - 4c) + 1) / 2, 1 (d - 2 times) and |sqrt(5 - 4c) - 1| / 2. The squares of the
+// largest and the smallest sum to 3 - 2c, and their product is 1 - c.
 #pragma once
 #include "theory/variational/vla_steps.hpp"
 
 namespace recollect::theory {
-/// The largest singular value for a and k of any length, |a||k| = length. The largest and the smallest one have the
-/// product |1 - a.k|, and their squares sum to 2 - 2 a.k + length^2; hence (sqrt(length^2 + 4 - 4 a.k) +- length) / 2.
+/// The largest singular value of J for a and k with |a||k| = length; here c is a.k. The product of the largest and the
+/// smallest singular value is |1 - c|, and their squares sum to 2 - 2 c + length^2; hence they are (sqrt(length^2 + 4 -
+/// 4 c) +- length) / 2.
 inline double largest_stretch(double c, double length = 1) {
   return (std::sqrt(length * length + 4 - 4 * c) + length) / 2;
 }
@@ -16,7 +17,7 @@ const double golden_ratio = largest_stretch(0);
 struct UnitPair {
   Vector a, k;
 };
-/// Unit vectors a and k in R^d, d >= 2, with a . k = c and a random orientation: draw number `index` of the stream.
+/// Draw number `index` of the stream: unit vectors a and k in R^d, d >= 2, with a . k = c and a random orientation.
 inline UnitPair unit_pair(int d, double c, const Stream &stream, std::uint64_t index) {
   const Vector k = random_unit(d, stream, 2 * index);
   Vector side = random_unit(d, stream, 2 * index + 1);
@@ -28,7 +29,7 @@ inline UnitPair unit_pair(int d, double c, const Stream &stream, std::uint64_t i
 /// Rounding error, in units of eps, of products with d terms and of the singular values of a matrix of norm <= 2.
 inline double jacobian_units(int d) { return 16.0 * d; }
 
-/// The inputs of one run as rows [T,d]: unit keys, penalty directions and, for a wrong layer, write directions.
+/// The inputs of one run as rows [T,d]: unit keys, penalty directions and, for a rival layer, write directions.
 struct Inputs {
   int d;
   Vector keys, penalties, writes; // empty: VLA's own write directions, along A_t k_t

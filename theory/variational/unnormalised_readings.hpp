@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 Table 2 does not say which normalisations "unnormalised" keeps, nor what the inputs are. These are six readings
-// at its width and lambda0.
+// 004 Table 2 does not say which normalisations its "unnormalised" layer keeps, nor what the inputs are. These are six
+// readings, at the width and lambda0 of the table.
 #pragma once
 #include "theory/variational/unit_jacobian.hpp"
 
@@ -11,8 +11,8 @@ const int paper_width = 96;
 enum class Penalty { key, random };
 struct Reading {
   const char *name;
-  bool features;       // keys elu + 1 of the pre-activations, else the pre-activations
-  double variance;     // of the pre-activations
+  bool features;       // keys are elu + 1 of Gaussian pre-activations, else the pre-activations
+  double variance;     // variance of the pre-activations
   Penalty direction;   // of u
   double length;       // of u
   bool unit_a, unit_k; // whether a, or k, is still scaled to length 1
