@@ -58,7 +58,7 @@ Score score(const Params &p, const Problem &problem, const Output &output) {
     for (int t = 0; t < shape.T; ++t)
       accuracy[t] += score_read(problem, output, head, t, t + 1).right / double(shape.heads());
   const auto recalled = [&](int n) { return mean_of_range(accuracy, std::max(0, n - window), n) >= p.real("level"); };
-  int enough = 0, too_many = shape.T + 1; // recalled at `enough`, not at `too_many`
+  int enough = 0, too_many = shape.T + 1; // n = `enough` pairs are recalled, `too_many` are not
   while (too_many - enough > 1) {
     const int n = (enough + too_many) / 2;
     (recalled(n) ? enough : too_many) = n;
@@ -87,7 +87,7 @@ Task capacity() {
   t.metrics = {{"capacity", Metric::larger}, {"capacity_ratio", Metric::larger}, {"reached", Metric::larger}, accuracy};
   t.ends = [](const Params &p) {
     const int window = p.integer("window"), most = p.integer("most");
-    const auto guessed = [&](int n) { // a guess among n values, averaged over the window
+    const auto guessed = [&](int n) { // accuracy of a guess among n values, averaged over the window
       double right = 0;
       const int first = std::max(0, n - window);
       for (int i = first; i < n; ++i) right += 1.0 / (i + 1) / (n - first);

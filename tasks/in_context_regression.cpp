@@ -59,7 +59,7 @@ std::vector<double> ridge_predictions(const Problem &problem, double ridge) {
   const size_t d = s.shape.Dk, dv = s.shape.Dv;
   std::vector<double> predictions;
   for (size_t b = 0; b < size_t(s.shape.B); ++b) {
-    std::vector<double> P(d * d, 0.0), W(dv * d, 0.0); // the inverse of ridge I + sum x x^T, and the estimate
+    std::vector<double> P(d * d, 0.0), W(dv * d, 0.0); // P: inverse of ridge I + sum x x^T; W: the estimate
     for (size_t c = 0; c < d; ++c) P[c * d + c] = 1 / ridge;
     for (size_t step = b * s.shape.T; step < (b + 1) * s.shape.T; ++step) {
       const double *x = &s.k[step * d];

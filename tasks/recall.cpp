@@ -55,7 +55,7 @@ Problem generate(const Params &p, std::uint64_t seed) {
 
 Score score(const Params &p, const Problem &problem, const Output &output) {
   Score result = score_reads(problem, output);
-  result.series.clear(); // one scored step, hence no curve
+  result.series.clear(); // only one step is scored, so there is no curve
   const Shape &shape = problem.sequence.shape;
   const int memories = p.integer("memories");
   double ratios = 0, kept = 0;

@@ -113,7 +113,7 @@ Task stationarity() {
                {"first_distance", Metric::smaller},
                {"update", Metric::smaller},
                {"first_update", Metric::smaller}};
-  t.ends = [](const Params &) { return Ends{1, 0}; }; // relative to the optimum's own size
+  t.ends = [](const Params &) { return Ends{1, 0}; }; // all metrics are relative to |S*|^2
   t.shape = shape_of;
   t.generate = generate;
   t.score = score;

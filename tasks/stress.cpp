@@ -95,7 +95,7 @@ Task stress() {
        integer_param("swaps", 128, 1, 1e8, "number of scored swaps, which follow the writes of the largest n"),
        choice_param("keys", {"structured", "unit"}, "almost orthogonal sets, or random unit vectors")});
   t.metrics = {accuracy, mse, cosine, {"accuracy_smallest", Metric::larger}, {"accuracy_largest", Metric::larger}};
-  t.ends = [](const Params &p) { // one of d 2^l values at level l
+  t.ends = [](const Params &p) { // chance: a guess among the d 2^l values of level l
     const double levels = p.real("levels");
     return Ends{2 * (1 - std::exp2(-levels)) / (levels * p.real("d")), 1};
   };

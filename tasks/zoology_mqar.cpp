@@ -46,7 +46,7 @@ Problem generate(const Params &p, std::uint64_t seed) {
       const size_t step = size_t(m) * T + t;
       for (int j = 0; j < K; ++j)
         for (size_t c = 0; c < d; ++c) {
-          const double weight = (j + 1 < K && c % 2 ? -1 : 1) / std::sqrt(K); // of the convolution
+          const double weight = (j + 1 < K && c % 2 ? -1 : 1) / std::sqrt(K); // weight of the convolution
           s.k[step * d + c] += weight * embeddings[text.tokens[t + j] * d + c];
           s.q[step * d + c] += weight * embeddings[text.tokens[t + 1 + j] * d + c];
         }

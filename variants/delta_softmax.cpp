@@ -39,7 +39,7 @@ template <class Real> void doubling(const Call<Real> &call) { by_chunks(call, In
 
 template <class Real> void backward(const BackwardCall<Real> &back) {
   const std::string label = "delta_softmax::backward";
-  BackwardCall<Real> writes{plain(back.call), back.d}, reads = back; // reads: the second sum, over u
+  BackwardCall<Real> writes{plain(back.call), back.d}, reads = back; // `reads` is the second sum, whose values are u
   const Array<Real> u = empty_u(back.call), e = empty_u(back.call), d_k = back.d.k;
   write_by_chunks(label + "::u", writes.call, kernel(back.call), Inverse::substitution, u);
   reads.call.v = u, reads.d.v = e;

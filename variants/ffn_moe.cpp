@@ -34,7 +34,7 @@ template <class Real> struct RunExperts {
   Array<Real> q, k, v, o;
 
   KOKKOS_FUNCTION void operator()(size_t step) const {
-    const size_t first = step / choice.blocks.T * choice.blocks.T; // of the head
+    const size_t first = step / choice.blocks.T * choice.blocks.T; // the head's first step
     const Real *query = q.data() + step * Dk;
     Real *out = o.data() + step * Dv;
     choice.find(step);

@@ -49,7 +49,8 @@ template <class Real> void backward(const BackwardCall<Real> &back) {
   attend_vjp("ffn_swiglu::backward", back, kernel(call), CausalMask::everything);
   BackwardCall<Real> gate = back;
   gate.call.k = call.w, gate.d.k = back.d.w;
-  gate.d.q = allocate(call, call.q.extent(0)), gate.d.v = allocate(call, call.v.extent(0)); // scratch: d.v is complete
+  // gate.d.v is scratch, because back.d.v is already complete.
+  gate.d.q = allocate(call, call.q.extent(0)), gate.d.v = allocate(call, call.v.extent(0));
   attend_vjp("ffn_swiglu::gate", gate, Gate<Real>{{call.shape.T, call.shape.Dk, call.q, call.k}},
              CausalMask::everything);
   add(gate.d.q, back.d.q);

@@ -191,7 +191,7 @@ template <class Real> struct ChunkedBack {
     team.barrier();
     each_cell(team, T, T, [=](int i, int j) { // gradients with respect to k_i . k_j and k_i . q_j
       const size_t at = size_t(i) * T + j;
-      const Real both = L[at] + L[size_t(j) * T + i]; // 0 where the kernel overflows: its pivot is infinite
+      const Real both = L[at] + L[size_t(j) * T + i]; // 0 if the kernel overflows, because its pivot is infinite
       flipped[at] = both == 0 ? Real(0) : both * factor.slope(k + size_t(i) * F, k + size_t(j) * F, F);
       if (i <= j) Y[at] *= factor.slope(k + size_t(i) * F, q + size_t(j) * F, F);
     });

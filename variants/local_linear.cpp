@@ -52,7 +52,7 @@ template <class Real> struct StepByStepRegression {
       each(team, n + Dv, [=](int a) {
         Real mean = 0;
         for (int i = 0; i < seen; ++i) mean += p[i] * (a < n ? X[size_t(i) * n + a] : h.v(i)[a - n]);
-        xbar[a] = mean; // vbar follows xbar
+        xbar[a] = mean; // vbar is stored after xbar
       });
       team.barrier();
       each(team, n * (n + Dv), [=](int entry) {

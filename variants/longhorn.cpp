@@ -28,7 +28,7 @@ template <class Real> struct Gain {
   Real share, erase; // share = (1 / m^2) / (1 / m^2 + d |x|^2), erase = d / (1 / m^2 + d |x|^2)
   KOKKOS_FUNCTION Gain(Real d, Real size, Real square) {
     const Real one = 1 / size / size, sum = one + d * square;
-    share = sum > 0 ? one / sum : Real(0), erase = sum > 0 ? d / sum : Real(0); // 0 where d = 0 and 1 / m^2 underflows
+    share = sum > 0 ? one / sum : Real(0), erase = sum > 0 ? d / sum : Real(0); // 0 if d = 0 and 1 / m^2 underflows
   }
 };
 

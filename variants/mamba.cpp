@@ -22,8 +22,8 @@ namespace recollect::variants {
 namespace {
 
 template <class Real> struct StepSizes {
-  Array<Real> bias, delta; // [Dv] and Delta [B,H,T,Dv]
-  bool selective;          // w is given
+  Array<Real> bias, delta; // bias [Dv], delta [B,H,T,Dv]
+  bool selective;          // whether w is given
   KOKKOS_FUNCTION Real before_softplus(const Head<Real> &h, int t, int i) const {
     return bias(i) + (selective ? h.w(t)[i % h.Dk] : Real(0));
   }

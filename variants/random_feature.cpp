@@ -49,7 +49,7 @@ template <class Real> void backward(const BackwardCall<Real> &back) {
       "random_feature::backward", back, features(back.call),
       KOKKOS_LAMBDA(const Real *x, int D, const Real *d_phi, Real *d_x) {
         const Real length = weight * math::exp(scale * dot(x, x, D) / 2);
-        Real along = 0; // d phi . phi; the derivative of log |phi| is scale x
+        Real along = 0; // d_phi . phi, because log |phi| has the gradient scale x
         for (int j = 0; j < D; ++j) d_x[j] = 0;
         for (int i = 0; i < n; ++i) {
           const Real *w = omega.data() + size_t(i) * D, angle = root * dot(w, x, D), s = length * math::sin(angle),

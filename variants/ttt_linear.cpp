@@ -65,7 +65,7 @@ template <class Real> struct Batches {
       tile::gemm(team, n, n, Dk, Real(1), tile::rows(q, Dk), tile::rows<Real>(kT, n), Real(0), A, n);
       tile::gemm(team, n, Dv, Dk, Real(1), tile::rows(q, Dk), tile::rows<Real>(ST, Dv), Real(0), o, Dv);
       team.barrier();
-      each(team, n, [=](int t) { // E: gradient times step size; A: only steps up to t have been taken
+      each(team, n, [=](int t) { // E: gradient times step size; A: 0 for steps after t
         Real *e = E + size_t(t) * Dv;
         m.gradient(Dk, Dv, k + size_t(t) * Dk, v + size_t(t) * Dv, e, e);
         for (int c = 0; c < Dv; ++c) e[c] *= rate * beta[t];

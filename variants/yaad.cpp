@@ -17,11 +17,11 @@ namespace {
 template <class Real> struct ClippedLoss {
   Real delta;
   KOKKOS_FUNCTION Real threshold(const Head<Real> &h, int t) const { return delta * h.lambda(t)[0]; }
-  KOKKOS_FUNCTION static Real sign(Real x) { // not a number where x overflowed
+  KOKKOS_FUNCTION static Real sign(Real x) { // NaN if x has overflowed
     return (x > 0 ? Real(1) : x < 0 ? Real(-1) : Real(0)) + (x - x);
   }
   KOKKOS_FUNCTION bool is_long(const Team &team, const Head<Real> &h, int t, const Real *e) const {
-    const Real most = threshold(h, t); // errors are divided by `most`, so that squares stay in range
+    const Real most = threshold(h, t); // errors are divided by `most` so that no square overflows
     return total<Real>(team, h.Dv, [=](int i) { return e[i] / most * (e[i] / most); }) > 1;
   }
 

@@ -61,7 +61,7 @@ Claim efla_small_step() {
       return inner((x.delta_rule(strength * beta) - x.exact(beta)).data, reference.data) /
              (beta * size * inner(reference.data, reference.data));
     };
-    const auto units = [&](double size) { // of error(size, ...)
+    const auto units = [&](double size) { // rounding bound of error(size, ...)
       return x.units(size / square) * std::sqrt(double(d * dv)) / (size * size / square * frobenius_norm(reference));
     };
     const auto law = [](double size) { return (size - 1 + std::exp(-size)) / (size * size); };

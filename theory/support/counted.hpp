@@ -14,7 +14,7 @@ inline Counted operator*(Counted a, Counted b) { return ++Counted::products, Cou
 inline Counted operator/(Counted a, Counted b) { return ++Counted::products, Counted(a.value / b.value); }
 inline Counted operator+(Counted a, Counted b) { return a.value + b.value; }
 inline Counted operator-(Counted a, Counted b) { return a.value - b.value; }
-inline Counted exp(Counted a) { return std::exp(a.value); } // neither products nor quotients
+inline Counted exp(Counted a) { return std::exp(a.value); } // exp and log are not counted
 inline Counted log(Counted a) { return std::log(a.value); }
 
 template <class F> double count(const F &f) {

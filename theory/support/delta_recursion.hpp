@@ -57,5 +57,5 @@ struct Rows {
 
 inline double linear_kernel(double x) { return x; }
 inline double exp_kernel(double x) { return std::exp(x); }
-inline double round_kernel(double x) { return std::nearbyint(x); } // ties to even, the default rounding mode
+inline double round_kernel(double x) { return std::nearbyint(x); } // rounds ties to even
 } // namespace recollect::theory

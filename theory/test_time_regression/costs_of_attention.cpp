@@ -137,7 +137,7 @@ template <class N> struct LocalFits {
   /// The constant terms M0 of one prefix.
   Row<N> read(int t) const {
     const Grid<N> L = factorised(t);
-    Grid<N> M = grid<N>(int(L.size()), s.shape.Dv); // X^T W V, then the solution
+    Grid<N> M = grid<N>(int(L.size()), s.shape.Dv); // first X^T W V, then the solution
     for (int i = 0; i <= t; ++i) add_outer(M, weighted(t, i), tokens.v[i]);
     for (size_t i = 0; i < L.size(); ++i)
       for (size_t j = 0; j < i; ++j) add(M[i], N(0) - L[i][j], M[j]);
@@ -203,7 +203,7 @@ Claim gram_matrices() {
       const Vector values = singular_values(gram(t) - gram(t - 1));
       return double(std::count_if(values.begin(), values.end(), [&](double x) { return x > 1e-12 * values.front(); }));
     };
-    Sequence one_query = s; // with the same query at every step the weights do not change
+    Sequence one_query = s; // the same query at every step, so the weights do not change
     for (size_t i = s.shape.Dk; i < s.q.size(); ++i) one_query.q[i] = s.q[i % s.shape.Dk];
     points.rounding(0).statement("twice the width, twice the cost", wide_cost, 2 * costs.grams);
     points.obligation("$T (T + 1) / 2 (Dk + 1)(Dk + 2)$", costs.grams, pairs * n * (n + 1))

@@ -21,7 +21,7 @@ Texts embedded(const Texts &plain, const Dense &embedding) {
   const size_t heads = s.shape.heads();
   s.shape.Dk = s.shape.Dv = d;
   for (auto *rows : {&s.q, &s.k, &s.v, &texts.problem.target, &texts.problem.candidates}) {
-    const size_t each = rows->size() / heads / tokens; // rows of one text
+    const size_t each = rows->size() / heads / tokens; // number of rows of one text
     Vector replaced;
     for (size_t text = 0; text < heads; ++text) {
       const Dense basis(tokens, tokens,

@@ -26,7 +26,7 @@ Claim orthonormal_keys() {
     const Pairs keys(orthonormal(t, Dk, seed), x.V), longer(1.1 * keys.K, x.V);
     Pairs unit = x;
     normalise_rows(unit.K.data, Dk);
-    const auto reads = [&](const Pairs &pairs) { // zero loss: the values themselves
+    const auto reads = [&](const Pairs &pairs) { // if the loss is zero, the reads are the values
       const Dense values = linear_memory(pairs) * transpose(pairs.K);
       return exact_point(values.data, transpose(pairs.V).data, 16.0 * t * Dk * max_abs(pairs.V.data));
     };

@@ -98,7 +98,7 @@ struct Plane {
   double kappa;
   int t;
 
-  double cosine(double r) const { // of the output and q
+  double cosine(double r) const { // cosine of the output and q
     const double root = std::sqrt(kappa), y1 = 1 - r * root, y2 = root * (root + r);
     return (y1 + y2) / std::sqrt(2 * (y1 * y1 + y2 * y2));
   }

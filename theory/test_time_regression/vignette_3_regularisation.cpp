@@ -88,7 +88,7 @@ Claim leaky_lms_is_sgd() {
                                  });
     const Measured layer = measured("leaky_lms", s);
     const double factor =
-        8 * s.shape.Dv * (1 + std::pow(max_abs(s.v), 2)); // the size of the losses that the measured gradient subtracts
+        8 * s.shape.Dv * (1 + std::pow(max_abs(s.v), 2)); // the gradient is a difference of losses of this size
     points.statement("steps on the regularised loss", layer.against(sgd, factor))
         .but_not("the penalty without its $1/2$", layer.against(steps(2), factor))
         .but_not("a decay of $1 - lambda$", layer.against(fading, factor));
@@ -117,7 +117,7 @@ Claim map_and_back() {
     Sequence gated = leaky, kept_values = leaky, kept_steps = leaky, twice_scaled;
     for (int t = 0; t < leaky.shape.T; ++t) gated.beta[t] = kept_values.beta[t] = leaky.beta[t] / leaky.alpha[t];
     scale_values(gated, leaky.alpha), scale_values(kept_steps, leaky.alpha);
-    twice_scaled = gated, scale_values(twice_scaled, leaky.alpha); // a write of alpha eta v'
+    twice_scaled = gated, scale_values(twice_scaled, leaky.alpha); // rival: scales the value twice
     const double factor = 4;
     const Vector reference = results_of("leaky_lms", leaky);
     const auto by = [&](const Sequence &s) { return measured("gated_delta_net", s).against(reference, factor); };

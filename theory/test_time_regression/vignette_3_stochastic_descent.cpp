@@ -26,8 +26,7 @@ Claim delta_net_is_sgd() {
   return measure(c, [](Points &points, Seed seed, const Shape &shape) {
     const Sequence s = random_sequence(shape, seed);
     const Measured layer = measured("delta_net", s);
-    const double factor =
-        8 * (1 + max_abs(s.v)) * s.shape.Dv; // the size of the losses that the measured gradient subtracts
+    const double factor = 8 * (1 + max_abs(s.v)) * s.shape.Dv; // the gradient is a difference of losses of this size
     points.statement("one step of size $beta$ from $M_{t-1}$", layer.against(descend(s, 1, 0), factor))
         .but_not("the loss without its $1/2$", layer.against(descend(s, 2, 0), factor))
         .but_not("the gradient taken at $M_{t-2}$", layer.against(descend(s, 1, 1), factor))

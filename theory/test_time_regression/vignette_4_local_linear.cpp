@@ -37,7 +37,7 @@ struct LocalData {
   /// is -1.
   Dense offset_mean(const Dense &M, double sign = -1) const {
     Dense M1 = M, centre = weighted_mean(X, w);
-    centre.data[0] = 0; // the contribution of X's column of ones
+    centre.data[0] = 0; // leaves out the column of ones of X
     return weighted_mean(V, w) + sign * M1 * centre;
   }
   /// Bound on the rounding error of the normal equations, in units of eps: the squared condition number of the scaled

@@ -9,7 +9,7 @@ namespace {
 /// What a step does. A_t is I; with `erasure` minus beta k k^T; with `decay` times alpha. b_t is v; with `strength`
 /// times beta; with `decayed_write` times alpha.
 enum Part { decay = 1, erasure = 2, strength = 4, decayed_write = 8 };
-using Step = int; // a sum of parts
+using Step = int; // a sum of values of Part
 Dense A(Step step, const Sequence &s, int t, const Dense &k) {
   const Dense I = Dense::identity(k.rows);
   return (step & decay ? s.alpha[t] : 1) * (step & erasure ? I - s.beta[t] * write(k, k) : I);

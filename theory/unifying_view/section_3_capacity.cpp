@@ -97,7 +97,7 @@ Mistakes pair_mistakes(int n, int d, int dv, const Protocol &protocol) {
       double wrong = 0, law = 0;
       const double pairs = double(n) * (n - 1);
       for (int i = 0; i < n; ++i) {
-        double squares = -1; // sum of the squares of all weights but the item's own, which is 1
+        double squares = -1; // sum of the squares of all weights except the item's own weight, 1
         for (int l = 0; l < n; ++l) squares += x.C(i, l) * x.C(i, l);
         for (int l = 0; l < n; ++l) {
           if (l == i) continue;

@@ -50,7 +50,7 @@ Claim shrink() {
     const auto factor = [&](const std::string &variant, double length, double alpha) {
       return after(variant, Dense::identity(d), {{scaled(length, x.key), Vector(d, 0.0), beta, alpha}});
     };
-    const auto spectrum = [&](double along) { // the eigenvalue `along` once, and 1 otherwise
+    const auto spectrum = [&](double along) { // one eigenvalue is `along`, all others are 1
       Vector expected(d, 1.0);
       expected[0] = along;
       std::sort(expected.begin(), expected.end());

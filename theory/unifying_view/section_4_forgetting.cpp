@@ -62,7 +62,7 @@ Mean kept_among_far_keys(int m, int d, double beta, double most, const Protocol 
     for (size_t i = 0; i < count * m; ++i) {
       double *k = &s.k[i * d], length = std::sqrt(inner(k + 1, k + 1, d - 1));
       const Stream draw(protocol.seed, "002/far cosines", first * m + i);
-      std::uint64_t n = 0; // rejection from the uniform law on [-most, most]
+      std::uint64_t n = 0; // rejection sampling from the uniform distribution on [-most, most]
       do k[0] = most * (2 * draw.uniform(n) - 1), n += 2;
       while (draw.uniform(n - 1) > density(k[0]));
       for (int j = 1; j < d; ++j) k[j] *= std::sqrt(1 - k[0] * k[0]) / length;

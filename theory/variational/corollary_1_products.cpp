@@ -117,8 +117,8 @@ Claim random_product_law() {
     if (protocol.point && !apart) usage_error("take c further from 1/2, where gradients keep their size on average");
     const auto draw = [&](size_t first, size_t count) { return mean_squares(d, c, T, pairs, first, count); };
     const Mean mean = sample_mean(wanted_sensitivity(protocol), 500, 2000000, in_blocks(cached_block(2 * d * d), draw));
-    const double rounding = jacobian_units(d) * T * law *
-                            epsilon_of(Real::f64); // at T = 1 all samples agree, so that only rounding errors are left
+    const double rounding =
+        jacobian_units(d) * T * law * epsilon_of(Real::f64); // at T = 1 all samples are equal up to rounding
     const auto law_of = [&](double square, double d) { return std::pow(1 + square / d, T); };
     if (apart)
       points.statement("mean of $|P_T x|^2$: 1, gradients neither explode nor vanish", mean, 1)

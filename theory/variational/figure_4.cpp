@@ -192,7 +192,7 @@ Claim deltanet_bounded() {
         {"without the cross term $2 beta / d$", v2 / (1 - beta * beta - 1.0 / d)},
         {"Gated DeltaNet: $beta^2 (1 - 1/d)$", v2 / (1 - beta * beta * (1 - 1.0 / d))}};
     auto settles = points.condition("$E|S|^2 -> E|v|^2 / (1 - beta^2 - (1 - 2 beta) / d)$", settled(limit));
-    for (const auto &[name, other] : others) // only laws that differ by 13 standard errors of the quick suite
+    for (const auto &[name, other] : others) // only laws that differ by at least 13 standard errors of the quick suite
       if (std::fabs(other / limit - 1) > 0.065) settles.but_not(name, settled(other));
   });
 }

@@ -76,7 +76,7 @@ Claim root_growth() {
       }
       return largest;
     };
-    const double units = 64.0 * steps / 0.25; // the least v^2
+    const double units = 64.0 * steps / 0.25; // 0.25 is the least v^2
     points.rounding(units);
     points.obligation("largest increase of $|S|^2$ in a step, divided by $|v|^2$: 1, at the first write", most_added(1),
                       1);

@@ -151,7 +151,8 @@ Claim no_position() {
   return measure(c, [](Points &points, Seed seed, int T, int Dk, int Dv) {
     const Shape shape{1, 1, T, Dk, Dv};
     const Sequence s = random_sequence(shape, seed), other = permuted(s, seed);
-    const double units = step_units(shape.T, shape.Dk, 0.01); // the ridge of rls bounds its condition
+    // 0.01 is the ridge of rls; it bounds the condition number.
+    const double units = step_units(shape.T, shape.Dk, 0.01);
     for (const char *layer : {"softmax", "linear_elu", "rls"}) {
       points.rounding(units);
       points.obligation(std::string(layer) + ": the last read is a function of the set of pairs",

@@ -84,7 +84,7 @@ Claim many_keys() {
     // For k = p + K^T c with p orthogonal to the earlier keys, A k = p / lambda0 + K^T (G + lambda0 I)^{-1} c.
     const Vector c_k = times(inverse(gram), times(earlier.K, k)), inside = times(transpose(earlier.K), c_k),
                  outside = combine(1, k, -1, inside);
-    Dense U = x.K; // the new key has no penalty, so that its write direction is along A_{t-1} k
+    Dense U = x.K; // the new key has no penalty, so its write direction is along A_{t-1} k
     std::fill(U.data.end() - d, U.data.end(), 0.0);
     const Vector a = written(x, U, lambda0).a;
     const auto along = [&](double factor, const Vector &more) { return unit(combine(1, outside, factor, more)); };

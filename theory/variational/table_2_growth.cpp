@@ -16,7 +16,7 @@ Vector feature_keys(int n, int d, const Stream &stream, std::uint64_t first = 0)
 Vector first_norms(const Vector &keys, const Vector &penalties, int d, double lambda0) {
   const size_t rows = d + 3;
   Vector norms;
-  for (size_t first = 0; first < keys.size(); first += size_t(500) * d) { // keys per pass
+  for (size_t first = 0; first < keys.size(); first += size_t(500) * d) { // 500 keys per pass
     const size_t end = std::min(keys.size(), first + size_t(500) * d);
     const int heads = int(end - first) / d;
     Sequence s = stored({heads, 1, 1, d, 1}, {&keys[first], &keys[0] + end}, Vector(heads));

@@ -49,7 +49,7 @@ inline Growth growth_of(const Inputs &x, double lambda0) {
   Vla layer(x.d, 1, lambda0);
   VlaAlgebra algebra(x.d, 1, lambda0);
   Dense product = Dense::identity(x.d);
-  double log_determinant = 0; // of M_t / lambda0
+  double log_determinant = 0; // log det(M_t / lambda0)
   for (int t = 0; t < x.steps(); ++t) {
     const Vector k = x.key(t), u = x.penalty(t);
     log_determinant += std::log1p(inner(u, times(inverse(algebra.M), u)));

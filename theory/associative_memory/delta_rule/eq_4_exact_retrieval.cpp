@@ -15,7 +15,7 @@ struct Passes {
   Passes(const Dense &once, const Dense &targets)
       : keys(once.rows * count, once.columns, repeated(once.data, count)),
         values(once.rows * count, targets.columns, repeated(targets.data, count)),
-        left(transpose(pseudo_inverse(once))) { // rows in the span of the keys
+        left(transpose(pseudo_inverse(once))) { // its rows are in the span of the keys
     const int d = once.columns;
     Dense pass = Dense::identity(d);
     for (int i = 0; i < once.rows; ++i) {

@@ -22,7 +22,7 @@ Integral mean_log_step(int d, double beta) {
     if (d == 1) return std::log(std::fabs(beta * s - 1));
     return integrate([&](double theta) { return density(theta) * log_step(s, theta); }, 0, M_PI / 2).value / all_angles;
   };
-  const auto in_root = [&](double r) { // s = r^2, so that the density of d = 1 has no singularity
+  const auto in_root = [&](double r) { // s = r^2: in r, the density for d = 1 has no singularity
     return 2 * std::exp((d - 1) * std::log(r) - r * r / 2 - d / 2.0 * std::log(2.0) - std::lgamma(d / 2.0)) *
            over_angle(r * r);
   };

@@ -121,7 +121,7 @@ Claim norm_of_chosen_keys() {
   c.runs({"delta_net"}), c.takes({steps_param(1000, 4, 10000)}), c.at({{}, {{"T", 9}}});
   return measure(c, [](Points &points, Seed seed, int T) {
     Vector chosen;
-    double x = 0, y = -1; // S, one row; before the first write its direction does not matter
+    double x = 0, y = -1; // (x, y) is S, which has one row; its initial direction does not matter
     for (int t = 0; t < T; ++t) {
       const double norm = std::hypot(x, y);
       chosen.insert(chosen.end(), {-y / norm, x / norm});

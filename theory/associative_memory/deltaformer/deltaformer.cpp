@@ -72,7 +72,7 @@ Claim u_form() {
     };
     add("linear", linear_kernel, random_sequence({1, 1, T, d, dv}, seed), [](const Dense &x) { return x; });
     Sequence flat = random_sequence({1, 1, T, 2, dv}, seed);
-    for (double &x : flat.k) x *= 0.8; // kappa(k,k) = exp(0.64) < 2, so that writing a pair again contracts its error
+    for (double &x : flat.k) x *= 0.8; // kappa(k,k) = exp(0.64) < 2, so a repeated write reduces the error
     add("exp", exp_kernel, flat, exp_features);
   });
 }
@@ -87,7 +87,7 @@ Claim sums_are_delta_net() {
     const Sequence s = gated(random_sequence({1, 1, T, d, dv}, seed), 1, 1);
     const Rows r(s);
     const Dense A = causal_weights(r.k, r.k, linear_kernel, Triangle::strict), I = Dense::identity(A.rows);
-    const auto stored = [&](const Dense &u) { // reads, then S = sum u_i k_i^T
+    const auto stored = [&](const Dense &u) { // the reads, then the matrix S = sum u_i k_i^T
       Vector all = (causal_weights(r.k, r.q, linear_kernel, Triangle::with_diagonal) * u).data;
       append_column(all, transpose(u) * r.k);
       return all;

@@ -95,7 +95,7 @@ Claim full_inverse() {
     Grid<Counted> general = listing::grid<Counted>(system), lower(T, Row<Counted>(T)), U = listing::grid<Counted>(x.V);
     const Grid<Counted> A = general;
     const double by_inverse = count([&] { listing::invert(general); });
-    const double by_triangle = count([&] { // column j of the inverse of a unit lower triangle
+    const double by_triangle = count([&] { // substitution: column j of the inverse of a unit lower triangular matrix
       for (int j = 0; j < T; ++j) {
         lower[j][j] = 1;
         for (int i = j + 1; i < T; ++i) {

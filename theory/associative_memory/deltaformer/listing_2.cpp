@@ -46,7 +46,7 @@ Claim solve_sign() {
       DeltaFormerRun run{kernel};
       run.alpha = alpha, run.beta = beta;
       const Dense layer = written(x.k, x.w, x.v, run), u = solve_triangular(beta * A, alpha * x.v);
-      Dense lower = A; // what a solve that is not unit triangular would read
+      Dense lower = A; // a solve that is not unit triangular reads this matrix
       for (int t = 0; t < T; ++t)
         for (int i = t + 1; i < T; ++i) lower(t, i) = 0;
       Dense strict = lower;
@@ -55,7 +55,7 @@ Claim solve_sign() {
       auto stated = points.statement("u of delta_former, against the solve", layer, u)
                         .but_not("sign of $beta$", solve_triangular(-beta * A, alpha * x.v))
                         .but_not("diagonal used", inverse(I + beta * lower) * (alpha * x.v));
-      if (std::string(kernel) == "exp") // the linear kernel leaves zeros there
+      if (std::string(kernel) == "exp") // with the linear kernel, these elements are 0
         stated.but_not("upper part used", inverse(I + beta * A) * (alpha * x.v));
     }
   });

@@ -15,7 +15,7 @@ struct HandOver {
         w(normal_matrix(T, d, seed, "cache/lookups")), v(normal_matrix(T, dv, seed, "cache/values")),
         q(normal_matrix(T, d, seed, "cache/queries")) {
     for (Dense *rows : {&k, &w, &q}) normalise_rows(rows->data, d);
-    w = 0.25 * w; // four groups of exp at j w: j |w| <= 1
+    w = 0.25 * w; // the four groups look up at j w, and j |w| <= 1
   }
   Assignments settings(int G) const {
     return {{"kappa1", "exp"}, {"kappa2", "softmax"}, {"groups", std::to_string(G)}};
@@ -83,7 +83,7 @@ Claim same_cache() {
       points.rounding(1e4 * T * max_abs(whole)); // with G = 4, a sum has weights of up to 60
       points.obligation("later reads from the cache alone", run.from(run.cache(groups)), whole);
       HandOver::Cache other = run.cache(groups);
-      other.u = run.v; // as if nothing had been erased
+      other.u = run.v; // v instead of u, as if no step had erased anything
       points.wrong_system("v cached for u", run.from(other), whole);
     }
   });

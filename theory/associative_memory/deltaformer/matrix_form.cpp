@@ -33,14 +33,14 @@ Claim matrix_form_of_the_recursion() {
     };
     add("linear", K, linear_kernel);
     add("softmax", K, exp_kernel);
-    add("round", 2 * K, round_kernel); // 4 cosines, rounded
+    add("round", 2 * K, round_kernel); // the kernel is round(4 cosine)
   });
 }
 
 /// E log |(I - k k^T) x| over k ~ N(0, I_d), |x| = 1: let g = k.x and s = |k|^2 - g^2 ~ chi^2_{d-1}; then |x - g k|^2 =
 /// (1 - g^2)^2 + g^2 s. `excess` is added to s; excess = 2 gives a rival law with |k|^2 in place of |k|^2 - 2.
 double growth_of_gaussian_keys(int d, double excess = 0) {
-  const Rule root = length_rule(d - 1, 0, 0); // of s
+  const Rule root = length_rule(d - 1, 0, 0); // quadrature over sqrt(s)
   const auto given_g = [&](double g) {
     return root.integral([&](double x) { return 0.5 * std::log(std::pow(1 - g * g, 2) + g * g * (x * x + excess)); })
         .value;
@@ -157,7 +157,7 @@ Claim swaps_by_chunks() {
     const Dense k = head_rows(gaussian.k, n, 0, n.Dk),
                 system = Dense::identity(n.T) + causal_weights(k, k, round_kernel, Triangle::strict);
     const double conditioning = spectral_norm(system) * spectral_norm(inverse(system));
-    const int cut = n.T / 2; // within the swaps
+    const int cut = n.T / 2; // a step among the swaps
     const Sequence second = slice_steps(story.sequence, cut, n.T);
     const Vector wanted(story.target.begin() + cut, story.target.end());
     for (const char *form : {"recurrent", "chunked", "doubling"})

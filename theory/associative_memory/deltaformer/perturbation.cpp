@@ -40,7 +40,7 @@ Claim first_order() {
         .obligation("first-order change, at most its bound",
                     at_most_point(product(0, 0), inverse_half * inverse_half, 16 * 4 * epsilon_of(Real::f64)))
         .but_not("$|A^-1|$ to the first power", inverse_half);
-    Dense steps(3, 3); // A = 0, V = I, where the whole change exceeds the bound
+    Dense steps(3, 3); // A = 0 and V = I: here the whole change exceeds the first-order bound
     steps(1, 0) = steps(2, 1) = -0.5;
     const double change = spectral_norm(written(steps, Dense::identity(3)) - Dense::identity(3));
     points.at({{"T", 3}, {"norm", 0.5}})
@@ -181,7 +181,7 @@ Claim u_against_o() {
       const Sequence told = slice_steps(tell_swaps(keys, swaps, seed).sequence, 0, n + swaps);
       const Shape &shape = told.shape;
       const Dense k = head_rows(told.k, shape, 0, n), q = head_rows(told.q, shape, 0, n);
-      Dense V(shape.T, n); // one-hot values, then zero
+      Dense V(shape.T, n); // one-hot values for the writes, zero for the swaps
       for (int i = 0; i < n; ++i) V(i, i) = 1;
       Dense A = causal_weights(k, k, f, Triangle::strict), A2 = causal_weights(k, q, f, Triangle::with_diagonal);
       if (name == "softmax") A = normalise_sums(A), A2 = normalise_sums(A2);

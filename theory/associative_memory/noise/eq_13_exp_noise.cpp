@@ -121,7 +121,7 @@ Claim snr_log2n() {
             "temperature $O(log N)$ suffices, and the width is smallest at $tau = 2$.");
   c.holds_asymptotically(), c.runs({"exp_unnormalized", "linear"}), c.takes({key_width_param(64, 9, 256)});
   c.also([](Points &points, const Protocol &protocol) {
-    std::map<int, Integral> pairs; // log N
+    std::map<int, Integral> pairs; // log N for each width d
     for (int d : growing_widths) pairs[d] = -1 * log(pair_noise(d, std::sqrt(d), protocol.seed));
     points.at({{"largest d", 256}});
     points.limit("$log(N) / (2 sqrt(d))$ at $SNR^-1 = 1$ as d grows",

@@ -75,7 +75,8 @@ Claim snr_cross_terms() {
       return mean_over_memories({n, d, dv}, mean, wanted, least, protocol.seed,
                                 [](const Split &split) { return split.noise - split.diagonal; });
     };
-    const Mean centred = cross(0, HUGE_VAL, protocol.full() ? 20000 : 4000); // 0 has no relative error
+    // The mean is 0, so no relative error is required.
+    const Mean centred = cross(0, HUGE_VAL, protocol.full() ? 20000 : 4000);
     const Mean shifted = cross(1, wanted_sensitivity(protocol, with_mean, {squared}), 1000);
     points.statement("mean of the cross terms of $|r|^2$ for values of mean 0", centred, 0)
         .but_not("the law for values of mean 1", with_mean);

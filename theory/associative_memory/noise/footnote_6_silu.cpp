@@ -11,7 +11,7 @@ double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 /// E[silu(X)^2] - E[relu(X)^2] for X ~ N(0, s): the integrand falls at least as exp(-|x|) for every s.
 Integral excess(double s) {
   const auto integrand = [s](double x) {
-    const double p = sigmoid(x), square = x > 0 ? -p * (1 - p) - (1 - p) : p * p; // sigma^2 - 1 and sigma^2
+    const double p = sigmoid(x), square = x > 0 ? -p * (1 - p) - (1 - p) : p * p; // p^2 - 1 for x > 0, else p^2
     return x * x * square * std::exp(-x * x / (2 * s)) / std::sqrt(2 * M_PI * s);
   };
   Integral all{0};

@@ -28,7 +28,7 @@ struct Averaged {
 Averaged average_heads(int heads, int d, int dv, Queries queries, double sigma) {
   const int n = hadamard_order(d) + 1, memories = hadamard_order(heads * d + 1);
   const Stored stored = gaussian_pairs(n, dv, only(1));
-  const int noise = stored.others.columns, channels = noise + 1; // the last one for v_i = 1
+  const int noise = stored.others.columns, channels = noise + 1; // the last channel is for v_i = 1
   Sequence s = of_shape({memories, heads, n, d, channels});
   for (int b = 0; b < memories; ++b)
     for (int h = 0; h < heads; ++h) {
@@ -43,7 +43,7 @@ Averaged average_heads(int heads, int d, int dv, Queries queries, double sigma) 
       s.v.insert(s.v.end(), channels, 0.0), s.v.back() = 1;
       s.q.resize(s.k.size(), 0.0);
       for (int c = 0; c < d; ++c) {
-        s.k.push_back(c % 3 ? 1 : -1); // the probe, of |k_i|^2 = d
+        s.k.push_back(c % 3 ? 1 : -1); // the probe, with |k_i|^2 = d
         s.q.push_back(queries == Queries::independent ? xi(c) : s.k.back() + sigma * xi(c));
       }
     }

@@ -121,7 +121,7 @@ template <class Y> Integral limit_in_root(const Y &y, const std::vector<int> &wi
 /// + slope / sqrt(d) + O(1/d).
 inline void limits_of_exponent(Points &points, const KernelLaw &law, double slope, double wrong_slope,
                                std::uint64_t seed) {
-  std::map<int, Integral> logs; // of exact over printed
+  std::map<int, Integral> logs; // log(exact / printed) for each width d
   for (int d : growing_widths) logs[d] = log(1 / law.printed(d, std::sqrt(d)) * mean_noise(law, d, std::sqrt(d), seed));
   points.at({{"kernel", law.kernel}, {"largest d", 256}, {"tau", "sqrt(d)"}});
   points.limit("exponent of the mean over probes / printed exponent as d grows",

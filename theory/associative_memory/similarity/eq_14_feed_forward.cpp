@@ -92,7 +92,7 @@ Claim ffn_multihead() {
     const int d = 2 * half;
     const Network n = draw(m, d, d, seed);
     const Dense WO = normal_matrix(d, d, seed, "network/output");
-    const auto side_by_side = [&](int heads) { // the first `heads` heads, projected
+    const auto side_by_side = [&](int heads) { // the outputs of the first `heads` heads, times W_O
       Dense out(m, d);
       for (int h = 0; h < heads; ++h) {
         const Network head{

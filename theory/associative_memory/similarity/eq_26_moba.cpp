@@ -73,7 +73,7 @@ void ties(Points &points, int block) {
   Vector keys(size_t(b.keys()) * b.d, 0.0);
   const double means[] = {1, 2, 2, 0};
   for (int i = 0; i < b.keys(); ++i) keys[size_t(i) * b.d] = means[i / block];
-  const Vector open = chosen(weights("moba", b, keys, {1, 0}, 2)); // 1 for a key that is read
+  const Vector open = chosen(weights("moba", b, keys, {1, 0}, 2)); // 1 for every key that is read, else 0
   points.at({{"blocks", 4}, {"block", block}, {"topk", 2}}).rounding(0);
   points.obligation("number of keys read when two blocks have the same score", inner(open, open), 2.0 * block)
       .but_not("both of the two blocks read", 3.0 * block);

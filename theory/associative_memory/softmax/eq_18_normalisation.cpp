@@ -136,7 +136,7 @@ Claim rmsnorm_removes_normaliser() {
     points.wrong_system("$epsilon = 0.01$", rms_norm(without, dv, 1e-2), normed);
     // Linear kernel: Z_t = sum q_t . k_i may be negative, and RMSNorm(o/Z) = sign(Z) RMSNorm(o).
     const size_t size = size_t(T) * dv;
-    const auto of_reads = [size](const Vector &o) { return Vector(o.begin(), o.begin() + size); }; // without the state
+    const auto of_reads = [size](const Vector &o) { return Vector(o.begin(), o.begin() + size); }; // drops the state
     const Vector reads = of_reads(results_of("linear", s)), sums = results_of("linear", filled(s, &Sequence::v, 1)),
                  plain = of_reads(results_of("linear_rms", s, {{"epsilon", "1e-30"}}));
     Vector divided = reads, signed_norm = plain;

@@ -81,14 +81,14 @@ Claim updates_fade() {
         .but_not("$v phi^T + S_{t-1}$", rival_growth.data)
         .but_not("$1/sqrt t$", rival_rate.data);
     points.wrong_system("the plain sum: updates do not fade", unfaded, gap);
-    if (t > 100) return; // long runs take long, and add no information about the law of the mean
+    if (t > 100) return; // longer runs take time and add no information about the law of the mean
     const double law = d * dv * t / (t - 1.0);
     const auto draw = [&](const Stretch &stretch) {
       return scaled_squares(last_update(true, t, d, dv, stretch), t, d, dv);
     };
     const Mean mean = mean_over_runs(protocol.seed, "update size", wanted_sensitivity(protocol), t, d + dv, draw);
     auto square = points.statement("mean of $t^2 |S_t - S_{t-1}|^2$ against $d dv (1 + 1/(t-1))$", mean, law);
-    if (t <= 3) // at larger t the samples cannot tell these laws apart
+    if (t <= 3) // at larger t the samples cannot distinguish these laws
       square.but_not("$1 + 1/t$", d * dv * (1 + 1.0 / t)).but_not("no $1/(t-1)$", d * dv);
   });
 }

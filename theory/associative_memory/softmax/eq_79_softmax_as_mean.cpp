@@ -92,7 +92,7 @@ Claim running_mean() {
       return (1 / divisor * sum).data;
     };
     const Sequence mean = averaged(s);
-    s.alpha = mean.alpha; // the gates of the mean, but values that are not divided by t
+    s.alpha = mean.alpha; // the gates of the mean, with values that are not divided by t
     points.rounding(rounding_units("gated_linear", s))
         .statement("$S_T$ against the mean of $v_t phi_t^T$", run("gated_linear", mean).state, mean_of_first(T, T))
         .but_not("divided by $T + 1$", mean_of_first(T, T + 1))
@@ -140,7 +140,7 @@ Claim write_in_vanishes() {
   c.runs({"softmax", "gated_linear", "exp_unnormalized"}), c.takes(steps), c.at({{}, {{"t", 3}}});
   return measure(c, [](Points &points, Seed seed, int t) {
     const Weights equal = weights_of(t, true, seed), random = weights_of(t, false, seed);
-    Sequence mean = averaged(equal.s); // Eq 79 on one key
+    Sequence mean = averaged(equal.s); // Eq 79 with the same key at every step
     for (int i = 0; i < t; ++i) std::copy_n(mean.k.begin(), 8, &mean.k[size_t(i) * 8]);
     mean.q = mean.k, mean.lambda.clear();
     points

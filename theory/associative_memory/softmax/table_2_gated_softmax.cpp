@@ -33,7 +33,7 @@ Dense descended(const Step &s, const Vector &weights) {
 Vector row_factors(const Step &s, const Dense &next) {
   Vector factors;
   for (int i = 0; i < s.S.rows; ++i) {
-    int j = 0; // the largest element of the row: never near zero
+    int j = 0; // the row's largest element, by which it is safe to divide
     for (int c = 1; c < s.S.columns; ++c)
       if (std::fabs(s.S(i, c)) > std::fabs(s.S(i, j))) j = c;
     factors.push_back((next(i, j) - s.v[i] * s.phi[j] / s.t) / s.S(i, j));
@@ -69,7 +69,7 @@ Claim gated_softmax_row() {
         {{"t", 1e6}, {"lambda", 0.5}},
         {{"t", 1e6}}});
   return measure(c, [](Points &points, Seed seed, double t, double gate) {
-    const Vector gates{gate, gate / 2}; // of two rows
+    const Vector gates{gate, gate / 2}; // gates of the two rows of S
     const Step s = random_step(gates, t, seed);
     const auto each_gate = [&](const auto &law) {
       Vector values;

@@ -7,7 +7,7 @@
 
 namespace recollect::theory {
 namespace {
-constexpr int d = 2, dv = 2; // unit keys and queries in the plane: similarities between 1/e and e
+constexpr int d = 2, dv = 2; // unit keys and queries in the plane have similarities between 1/e and e
 constexpr int order = 18; // highest order of the features; higher orders add less than e / 19! = 2e-17 to a similarity
 
 Sequence plane_sequence(int T, std::uint64_t seed) {

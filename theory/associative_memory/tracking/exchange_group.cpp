@@ -11,7 +11,7 @@ Params of_size(int n) { return labels({{"n", n}}); }
 using Permutation = std::vector<int>;
 using Group = std::set<Permutation>;
 
-Permutation after(const Permutation &a, const Permutation &b) { // a after b
+Permutation after(const Permutation &a, const Permutation &b) { // the permutation that applies b, then a
   Permutation c(a.size());
   for (size_t i = 0; i < a.size(); ++i) c[i] = a[b[i]];
   return c;

@@ -70,7 +70,7 @@ Vector accuracies(const std::string &kernel, const Setting &setting, const Excha
   for (int story = 0; story < stories; ++story) {
     const double *first = &sets[setting.fresh_keys ? size_t(story) * n * d : 0];
     const Dense keys(n, d, {first, first + size_t(n) * d}),
-        dual = pseudo_inverse(keys); // columns: q_i.k_j = 1 for i = j
+        dual = pseudo_inverse(keys); // column i is q_i with q_i.k_j = 1 for i = j, else 0
     for (int t = 0; t < T; ++t)
       for (int c = 0; c < d; ++c) {
         const auto pair = t < n ? std::pair(t, t) : drawn.pairs[size_t(story) * L + t - n];
