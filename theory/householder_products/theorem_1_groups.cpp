@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// 2502.10297: one layer of DeltaProduct solves word problems of groups. It needs n - 1 Householder steps per token for
-// the permutations of n elements, and two for the rotations of a cube or an icosahedron. Also: the norm of the
-// transition of DeltaProduct.
+// 2502.10297: one layer of DeltaProduct solves word problems of groups: with n - 1 Householder steps per token for the
+// permutations of n elements, and with two for the rotations of a cube or an icosahedron. The last claim is about the
+// norm of the transition of DeltaProduct.
 #include "theory/negative_eigenvalues/householder.hpp"
 #include "theory/support/measure.hpp"
 #include <algorithm>

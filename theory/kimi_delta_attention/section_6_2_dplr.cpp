@@ -30,7 +30,7 @@ Claim kda_dplr() {
   return measure(c, [](Points &points, Seed seed, const Shape &shape) {
     const Sequence s = gated_sequence(shape, seed);
     const Measured kda = measured("kda", s);
-    // S [Dv,Dk] is the transpose of the paper's: so S is multiplied by (D - a b^T)^T from the right.
+    // S [Dv,Dk] is the transpose of the paper's state, so it is multiplied by (D - a b^T)^T from the right.
     const auto dplr = [&](bool decayed_key, double write_strength) {
       return stepped(s, [&](const Dense &S, const Dense &k, const Dense &v, int t) {
         const Dense D = decay(s, t), a = s.beta[t] * k, b = decayed_key ? D * k : k;

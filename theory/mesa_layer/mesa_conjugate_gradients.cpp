@@ -37,8 +37,7 @@ Claim mesa_conjugate_gradients_rate() {
                        bounded(conjugate_gradient_steps(A, q, k), solution, k));
 
     // The worst case of a first step: the diagonal matrix of the extreme eigenvalues l1 and l2 (kappa = l2 / l1), with
-    // b = (1, 1). The step has the length 2 / (l1 + l2), and the energy error is multiplied by ((kappa - 1) / (kappa +
-    // 1))^2.
+    // b = (1, 1). The step has the length 2 / (l1 + l2), and multiplies |x - x*|_A^2 by ((kappa - 1) / (kappa + 1))^2.
     Dense extremes(2, 2);
     extremes(0, 0) = eigenvalues.front(), extremes(1, 1) = eigenvalues.back();
     const auto hardest = [&](int k, bool conjugate) {

@@ -64,8 +64,9 @@ Claim growth() {
       };
       return ends.slope(at(ends.t), at(ends.T));
     };
-    // E|y|^2 is t Dv for independent values; t^2 + t (D + 1) for equal ones (Wishart); for least squares it is Dv / (t
-    // - D - 1) on values that are noise (the mean of an inverse Wishart matrix), and exactly 1 on equal ones.
+    // E|y|^2 of linear attention is t Dv if values are independent of the keys, and t^2 + t (D + 1) if they equal the
+    // keys (Wishart). E|y|^2 of least squares is Dv / (t - D - 1) if they are independent (the mean of an inverse
+    // Wishart matrix), and exactly 1 if they are equal.
     const auto law = [&](auto square) { return ends.slope(square(double(ends.t)), square(double(ends.T))); };
     const double half = law([&](double t) { return t * D; }), one = law([&](double t) { return t * t + t * (D + 1); }),
                  falling = law([&](double t) { return D / (t - D - 1); });

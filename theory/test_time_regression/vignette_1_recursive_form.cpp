@@ -155,7 +155,7 @@ Claim regression_layers() {
     points.limit("mesa: the ridge solution of every prefix", layer("mesa", ridged))
         .but_not("a ridge of $lambda^2$", layer("mesa", squared));
     points.rounding(rounding_units("mesa", s, set)).wrong_system("linear attention", run("linear", s).o, ridged);
-    // Intention solves once, for the whole set of pairs. So only reads of the last step are compared.
+    // Intention in the paper solves once, for the whole set of pairs. So only the reads of the last step are compared.
     const double units = rounding_units("intention", s, set);
     const auto whole = [&](const std::string &variant, const Dense &expected) {
       const Vector o = run(variant, s, set).o;

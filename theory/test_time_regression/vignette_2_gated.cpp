@@ -79,7 +79,7 @@ Claim weighted_recursion() {
     };
     const Assignments set{{"ridge", number(ridge)}};
     const Measured layer = measured("weighted_rls", s, set), plain = measured("rls", s, set);
-    // The worst case: the start has decayed to 0.5^T while the newest pair has the weight 1.
+    // The rounding bound is for the worst case: the ridge has decayed to 0.5^T, and the newest pair has the weight 1.
     const double factor = std::min(std::pow(2.0, s.shape.T), 1e4);
     points.statement("the weighted batch solution of every prefix", layer.against(batch(true), factor))
         .but_not("a ridge that does not decay", layer.against(batch(false), factor));

@@ -6,8 +6,8 @@
 
 namespace recollect::theory {
 namespace {
-/// What a step does. A_t is I; with `erasure` minus beta k k^T; with `decay` times alpha. b_t is v; with `strength`
-/// times beta; with `decayed_write` times alpha.
+/// What a step does. A_t is I, minus beta k k^T with `erasure`, times alpha with `decay`. b_t is v, times beta with
+/// `strength`, times alpha with `decayed_write`.
 enum Part { decay = 1, erasure = 2, strength = 4, decayed_write = 8 };
 using Step = int; // a sum of values of Part
 Dense A(Step step, const Sequence &s, int t, const Dense &k) {

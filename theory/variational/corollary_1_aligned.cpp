@@ -40,8 +40,8 @@ Claim kantorovich() {
     };
     Vector extremal{std::sqrt(kappa / (1 + kappa)), std::sqrt(1 / (1 + kappa))};
     extremal.resize(d);
-    // The least a.k over random keys. Half of the keys lie in the plane of the two extreme eigenvectors, with slopes
-    // from 1/kappa to 1.
+    // The least a.k over random keys k. Half of the keys lie in the plane of the eigenvectors of the least and the
+    // largest eigenvalue, with slopes from 1/kappa to 1 in this plane.
     const auto least = [&](double lowest) {
       double smallest = 1;
       for (int i = 0; i < samples; ++i) {

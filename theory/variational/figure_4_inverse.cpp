@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 Fig 4, right: how |A_t|_F falls over a run.
+// 004 Fig 4, right: how |A_t|_F decreases during a run.
 #include "theory/variational/vla_steps.hpp"
 
 namespace recollect::theory {

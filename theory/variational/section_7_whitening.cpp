@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 004 §7.1-7.2: A_t as a whitening of the keys, and how far it rotates a write direction away from earlier keys.
+// 004 §7.1-7.2: A_t as a whitening of the keys, and the angle by which it rotates a write direction away from earlier
+// keys.
 #include "theory/variational/associations.hpp"
 
 namespace recollect::theory {

@@ -99,7 +99,7 @@ Claim vla_eq18_cost() {
     const Row<Counted> u = grid_of<Counted>(run.s.w, 1, int(d))[0];
     Algorithm1<Counted> once(int(d), 0.1), twice = once;
     const double shared = count([&] { once.update(u); });
-    // The printed formula, (A u)(u^T A) / (1 + u^T A u), where every product is computed wherever it occurs.
+    // The printed formula, (A u)(u^T A) / (1 + u^T A u), where every product is computed anew each time it occurs.
     const double literal = count([&] {
       const Row<Counted> left = times(twice.A, u), right = times(twice.A, u);
       const Counted delta = Counted(1) + inner(u, times(twice.A, u));

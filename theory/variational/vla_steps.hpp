@@ -97,7 +97,8 @@ private:
   Vector rest_; // sum of features, steps since the last refresh
 };
 
-/// The layer's Jacobian I - a k^T for the write direction a. A = a k^T / |k|^2 gives it that direction.
+/// The layer's Jacobian I - a k^T for the write direction a. The layer gets this direction from the state A = a k^T /
+/// |k|^2.
 inline Dense vla_jacobian_of(const Vector &a, const Vector &k, const std::string &layer = "vla") {
   Vla one(int(a.size()), 1, 1, {{"refresh", "0"}}, layer);
   one.A = 1 / inner(k, k) * outer(a, k), one.chain = Dense::identity(one.A.rows);

@@ -3,8 +3,8 @@
 // their errors.
 //
 // Let v_t = S* k_t + e_t, where e_t has covariance R and is independent of the key. Then the error E_t = S_t - S* obeys
-// E_t = E_{t-1} (I - beta k_t k_t^T) + beta e_t k_t^T. Keys of width d are isotropic; of two forms below, the first is
-// for unit keys (uniform on the sphere), the second for Gaussian keys (N(0, I)):
+// E_t = E_{t-1} (I - beta k_t k_t^T) + beta e_t k_t^T. Keys of width d are isotropic. Below, "or" separates the forms
+// for unit keys (uniform on the sphere) and for Gaussian keys (N(0, I)):
 //   E |E_t|^2 = f E |E_{t-1}|^2 + beta^2 tr(R) E|k|^2,  f = 1 - beta (2 - beta) / d  or  1 - 2 beta + beta^2 (d + 2)
 //   E S_t - S* = (1 - beta E[k_1^2])^t (S_0 - S*),  E[k_1^2] = 1/d  or  1
 #pragma once

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // 000 §2.2.2, single-head DeltaNet on isotropic unit keys: does the memory stay at the optimum S*, does it converge to
-// S*, and do its reads then depend on the current input alone? The laws are in delta_paths.hpp. Gaussian keys:
-// section_2_2_2_gaussian_keys.cpp. Noise, normalised keys, many heads: section_2_2_2_noise_and_heads.cpp.
+// S*, and do its reads then depend on the current input alone? The laws are in delta_paths.hpp. Other cases:
+// section_2_2_2_gaussian_keys.cpp has Gaussian keys, section_2_2_2_noise_and_heads.cpp noise, normalised keys and many
+// heads.
 #include "theory/associative_memory/delta_rule/delta_paths.hpp"
 #include "theory/associative_memory/objectives/optimal_memory.hpp"
 

@@ -83,7 +83,8 @@ Claim normalised_keys() {
   return measure(c, [](Points &points, const Protocol &protocol, int d, int dv, double beta, int T) {
     const DeltaPaths law{KeyLaw::unit, d, dv, beta, 0};
     const Dense S = random_target(d, dv, protocol.seed); // Wv Wk^-1
-    // y ~ N(0, I): |y| is independent of the direction k, so that v = S y = E|y| S k + (|y| - E|y|) S k.
+    // y = |y| k ~ N(0, I): |y| is independent of the direction k, so the second term of v = S y = E|y| S k + (|y| -
+    // E|y|) S k is noise of mean 0.
     const double length = std::sqrt(2.0) * std::exp(std::lgamma((d + 1) / 2.0) - std::lgamma(d / 2.0)),
                  square = inner(S.data, S.data), inflow = beta * beta * (d - length * length) * square / d;
     Vector scales;

@@ -136,7 +136,7 @@ double cost_of_matrix_read(const Data &x) {
   return count([&] { times(S, K.back()); });
 }
 
-/// The cost of u_t alone: the recursion over t steps minus that over t - 1.
+/// The cost of u_t alone: the products of the recursion over t steps minus its products over t - 1 steps.
 double cost_of_write(int t, int d, std::uint64_t seed) {
   return count([&] { Data(t, d, seed).naive<Counted>(); }) - count([&] { Data(t - 1, d, seed).naive<Counted>(); });
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 000 Listing 1 (D.3): the chunked program against the naive one, the result for an incomplete last chunk, and what the
-// comments in the listing say about parallel blocks and the doubling iteration.
+// 000 Listing 1 (D.3): whether the chunked program gives the same result as the naive program, also for an incomplete
+// last chunk, and what the comments in the listing say about parallel blocks and the doubling iteration.
 #include "theory/associative_memory/deltaformer/listing_1.hpp"
 #include "theory/associative_memory/deltaformer/delta_former_writes.hpp"
 #include "theory/associative_memory/deltaformer/doubling.hpp"

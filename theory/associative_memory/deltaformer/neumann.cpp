@@ -83,7 +83,8 @@ Claim other_sizes() {
   });
 }
 
-/// One key repeated: A is all ones below the diagonal, A^m(i,j) = binomial(i-j-1, m-1), and (I + A)^{-1} = I - shift.
+/// One key, repeated: A is all ones below the diagonal, A^m(i,j) = binomial(i-j-1, m-1), and (I + A)^{-1} is 1 on the
+/// diagonal, -1 just below it, and 0 elsewhere.
 Sequence repeated_key(int T, std::uint64_t seed) {
   Sequence s = random_sequence({1, 1, T, 4, 3}, seed);
   for (size_t i = 0; i < s.k.size(); ++i) s.k[i] = i % 4 == 0;

@@ -77,7 +77,8 @@ Claim snr_exp_fixed_tau() {
   });
 }
 
-/// The logarithm of mean / printed is d a^2 - (4/3) d a^3 + ..., an alternating series: d a^2 ~ 4/d at tau = d.
+/// The logarithm of mean / printed is d a^2 - (4/3) d a^3 + ..., an alternating series with a = 2 (tau-1)/tau^2; its
+/// first term is about 4/d at tau = d.
 Claim snr_exp_large_tau() {
   ClaimBuilder c("snr-exp-large-tau", "000 Eq 13");
   c.says(printed_form + ", at $tau$ well above $sqrt(d)$ ($tau = d$).");

@@ -27,7 +27,7 @@ void limit_of_size(Points &points, const KernelLaw &law, std::uint64_t seed) {
       .but_not("$N$ in place of $N - 1$", 2);
 }
 
-/// exact / printed is (1 - 1/n) dv/(dv-2) times a factor that depends on d; all of these tend to 1.
+/// exact / printed is (1 - 1/n) dv/(dv-2) times a factor that depends on d; all these factors tend to 1.
 void power_kernel(Points &points, const KernelLaw &law, const KernelLaw &wrong, MemorySize size,
                   const std::vector<NoiseRival> &rivals, std::uint64_t seed) {
   const double printed = size.n * law.printed(size.d, 1);

@@ -135,7 +135,7 @@ inline void limits_of_exponent(Points &points, const KernelLaw &law, double slop
 }
 
 /// For tau >= sqrt(d), mean / printed is at most (n-1)/n dv/(dv-2) e^4 `rest`. The reason: the logarithm of mean /
-/// printed is d a^2 - (4/3) d a^3 + ..., which is at most d a^2 <= 4 d / tau^2.
+/// printed is d a^2 - (4/3) d a^3 + ... with a = decay_rate(tau), which is at most d a^2 <= 4 d / tau^2.
 inline Point exponent_law(const KernelLaw &law, MemorySize size, double tau, Integral mean, double rest) {
   const Integral ratio = log(1 / (size.n * law.printed(size.d, tau)) * mean);
   return at_most_point(ratio.value, 4 + std::log(size.dv / (size.dv - 2.0) * rest), ratio.error);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // 000 Table 2 and Appendix B.2, the rows without features or momentum. One step of the layer from a random S is
-// compared with the gradient step S - dL/dS on the printed objective L. The other rows: table_2_momentum.cpp,
-// table_2_softmax.cpp, table_2_gated_softmax.cpp.
+// compared with the gradient step S - dL/dS on the printed objective L. The other rows are in table_2_momentum.cpp,
+// table_2_softmax.cpp and table_2_gated_softmax.cpp.
 #include "theory/associative_memory/objectives/quadratic.hpp"
 
 namespace recollect::theory {

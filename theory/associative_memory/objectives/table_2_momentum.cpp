@@ -29,7 +29,7 @@ double weight(const Vector &eta, int t, int i) {
   return product;
 }
 
-/// L_t(S), t = 0 ... T-1.
+/// The objective L_t(S) of step t = 0 ... T-1.
 using ObjectiveOfStep = std::function<double(const Dense &S, int t)>;
 
 double read_square(const Dense &S, const Vector &k) {

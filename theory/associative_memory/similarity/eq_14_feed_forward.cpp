@@ -23,7 +23,7 @@ Dense outputs(const std::string &variant, const Network &n, double sign = 1, con
   return {n.x.rows, n.WV.columns, results_of(variant, s, set)};
 }
 
-/// [inputs,m] activations, and their product with a gate.
+/// Applies the activation to every element of `hidden` [inputs,m].
 Dense applied(Dense hidden, double (*activation)(double)) {
   for (double &z : hidden.data) z = activation(z);
   return hidden;

@@ -62,7 +62,8 @@ Claim kernel_trick_space() {
       usage_error("kernel_trick_space is about more pairs than the state has room for: t > d dv / (d + dv)");
     const Output linear = run("linear", s);
     const double kept = numbers_read("exp_unnormalized", s), state = double(linear.state.size());
-    // The next read depends on the past only through the state: the layer is continued from the state alone.
+    // The past affects later reads only through the state: the layer, started from the state alone, must have the same
+    // next read.
     const Sequence forgotten = random_sequence({1, 1, 1, shape.Dk, shape.Dv}, seed + 1);
     Sequence resumed = forgotten, whole = of_shape({1, 1, shape.T + 1, shape.Dk, shape.Dv});
     resumed.state = linear.state;

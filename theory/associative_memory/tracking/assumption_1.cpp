@@ -44,7 +44,7 @@ Claim tie() {
   c.draws({"swap"}), c.runs({"delta_former"});
   return measure(c, [](Points &points, Seed seed) {
     const auto away = [](double x) { return std::round(x); };
-    // Unit vectors e_1, e_2 and Hadamard rows with (e_1 - e_2) . (h_1 - h_2) = 4 / sqrt d, 1/2 at d = 64.
+    // Unit vectors e_1, e_2 and Hadamard rows with (e_1 - e_2) . (h_1 - h_2) = 4 / sqrt d, which is 1/2 at d = 64.
     for (const KeySet &set : {KeySet{"hadamard", 256, 128}, KeySet{"hadamard", 128, 64}}) {
       const Dense keys = key_rows(set, seed);
       const SwapStory story = tell_swaps(keys, 200, seed);

@@ -160,7 +160,7 @@ Claim ranking() {
     points.statement("accuracy of two decimals", decimals.exact("two decimals"));
     near.ahead(points, "linear", "relu"), near.ahead(points, "relu", "none");
     near.ahead(points, "exp", "none"), near.ahead(points, "exp", "softmax");
-    // The Transformer's accuracy, over every sequence of three exchanges.
+    // The accuracy of the kernel "none", which is the paper's Transformer, over all sequences of three exchanges.
     const int few = 3;
     const Exchanges all = all_exchanges(n, few);
     const auto accuracy = [&](const char *kernel) {
