@@ -27,9 +27,10 @@ double read_units(const Sequence &s, const Vector &o) {
 
 Claim eq18_convex_read() {
   ClaimBuilder c("eq18-convex-read", "000 Eq 18");
-  c.says("Not in the text, on the role of normalisation: softmax reads are convex combinations of the values.");
-  c.exactly("The weights are positive and add up to 1, so $|o| <= max |v|$. Equality is approached if one key is far "
-            "ahead of all others.");
+  c.says("Softmax reads are convex combinations of the values. (This is not in the text; it concerns the role of "
+         "normalisation.)");
+  c.exactly("The weights are positive and add up to 1, so $|o| <= max |v|$. Equality is approached if the score of one "
+            "key is far above all other scores.");
   c.because("This bound is what the normaliser contributes to stability.");
   c.runs({"softmax", "exp_unnormalized"}), c.takes(sequence_params(40));
   return measure(c, [](Points &points, Seed seed, int T, int d, int dv) {
@@ -39,22 +40,23 @@ Claim eq18_convex_read() {
         normalise_sums(causal_weights(r.k, 1 / std::sqrt(d) * r.q, exp_kernel, Triangle::with_diagonal));
     const Vector o = results_of("softmax", s);
     const double units = read_units(s, s.v), bound = max_abs(norms(s.v, dv));
-    points.rounding(units).obligation("reads, by weights on the host", o, (weights * r.v).data);
-    points.wrong_system("not normalised", results_of("exp_unnormalized", s), o);
+    points.rounding(units).obligation("reads, against sums of the values by weights computed on the host", o,
+                                      (weights * r.v).data);
+    points.wrong_system("reads without the normaliser", results_of("exp_unnormalized", s), o);
     const auto longest = [&](const std::string &variant) {
       return at_most_point(max_abs(norms(results_of(variant, s), dv)), bound, units * epsilon_of(Real::f64));
     };
     points.obligation("longest read, at most the longest value", longest("softmax"));
-    points.wrong_system("longest read, not normalised", longest("exp_unnormalized"));
+    points.wrong_system("longest read without the normaliser", longest("exp_unnormalized"));
     // one key dominates: the bound is tight
     Sequence ahead = s;
     for (int i = 0; i < d; ++i) ahead.q[size_t(T - 1) * d + i] = ahead.k[i] = i ? 0 : 1e3;
     const Vector last = results_of("softmax", ahead), value(s.v.begin(), s.v.begin() + dv);
-    points.obligation("read where one key is far ahead, against the value of that key",
+    points.obligation("read if the score of one key is far above all others, against the value of this key",
                       Vector(last.end() - dv, last.end()), value);
     const auto reads_of_all = [&](double equal) { return results_of("softmax", filled(s, &Sequence::v, equal)); };
     const Vector equal(s.v.size(), 2.5);
-    points.obligation("reads of equal values", reads_of_all(2.5), equal);
+    points.obligation("reads if all values are equal, against this value", reads_of_all(2.5), equal);
     points.wrong_system("weights that add up to 1.001", reads_of_all(2.5025), equal);
   });
 }
@@ -82,20 +84,23 @@ Integral mean_read(const std::string &variant, int t, double s, double value, st
 
 Claim eq18_unnormalised_grows() {
   ClaimBuilder c("eq18-unnormalised-grows", "000 Eq 18, 77");
-  c.says("Not in the text, on the role of normalisation: without it, exp reads of equal values grow with $t$.");
+  c.says("Without normalisation, reads of equal values by the exp kernel grow with $t$. (This is not in the text; it "
+         "concerns the role of normalisation.)");
   c.exactly(
       "For $N(0, I)$ keys the mean read is $t e^(s/2) v$, where $s = |q|^2 / tau^2$ for the kernel $exp(q.k / tau)$.");
-  c.because("The unnormalised sum has no bound in $t$; the normalised one has.");
+  c.because("The sum without normaliser is not bounded in $t$. The normalised read is.");
   c.runs({"exp_unnormalized", "softmax"});
   c.takes({integer_param("t", 64, 1, 1024, "steps"), real_param("s", 1, 0.1, 16, "$|q|^2$")});
   c.at({{{"t", 1}}, {}, {{"s", 2}}});
   return measure(c, [](Points &points, Seed seed, int t, double s) {
     const double value = 0.75, law = t * std::exp(s / 2) * value;
     const auto read = [&](const char *variant) { return mean_read(variant, t, s, value, seed); };
-    points.obligation("mean read of equal values", integral_point(read("exp_unnormalized"), law))
-        .but_not("$e^s$", t * std::exp(s) * value)
-        .but_not("$1 + s/2$", t * (1 + s / 2) * value);
-    points.wrong_system("normalised", integral_point(read("softmax"), law));
+    points
+        .obligation("mean read of equal values v without the normaliser: $t e^(s/2) v$",
+                    integral_point(read("exp_unnormalized"), law))
+        .but_not("$e^s$ in place of $e^(s/2)$", t * std::exp(s) * value)
+        .but_not("$1 + s/2$ in place of $e^(s/2)$", t * (1 + s / 2) * value);
+    points.wrong_system("softmax, which is normalised", integral_point(read("softmax"), law));
   });
 }
 
@@ -114,11 +119,12 @@ Vector rms_norm(Vector rows, int width, double epsilon = 0, bool centred = false
 Claim rmsnorm_removes_normaliser() {
   ClaimBuilder c("rmsnorm-removes-normaliser", "000 §2.1.2 Normalization, D.2; 002 §2");
   c.says("A simple per-head norm of the output can replace softmax's normaliser.");
-  c.exactly("For a positive kernel and $epsilon = 0$ this is exact: RMSNorm$(o/Z)$ = RMSNorm$(o)$. For the linear "
-            "kernel the two agree up to the sign of $Z$, which is negative for half of all Gaussian queries.");
+  c.exactly("Let $o$ be the read without the normaliser $Z$. For a positive kernel and $epsilon = 0$ this is exact: "
+            "RMSNorm$(o/Z)$ = RMSNorm$(o)$. For the linear kernel both sides agree up to the sign of $Z$, which is "
+            "negative for half of all Gaussian queries.");
   c.because("The norm replaces the normaliser as far as the direction of the read is concerned. The length of the read "
-            "is lost in both cases. Inside $u$ ($Z^(1)$ of Eq 94) the length matters, and a norm in that place gives "
-            "another model.");
+            "is lost in both cases. Inside DeltaFormer's $u$ ($Z^(1)$ of Eq 94) the length matters, and a norm in that "
+            "place gives another model.");
   c.runs({"softmax", "exp_unnormalized", "linear", "linear_rms"}), c.takes(sequence_params(20));
   return measure(c, [](Points &points, const Protocol &protocol, int T, int d, int dv) {
     const Sequence s = normal_sequence({1, 1, T, d, dv}, protocol.seed, "normalisation");
@@ -130,9 +136,10 @@ Claim rmsnorm_removes_normaliser() {
                  normed = rms_norm(with, dv);
     // Rounding is relative to the largest row, so dividing a smaller row by its length magnifies it.
     points.rounding(read_units(s, with) * std::sqrt(dv) / shortest(with) * max_abs(normed));
-    points.obligation("RMSNorm of exp reads", rms_norm(without, dv), normed);
-    points.wrong_system("no norm", without, normed);
-    points.wrong_system("LayerNorm, which takes a mean out", rms_norm(without, dv, 0, true), normed);
+    points.obligation("RMSNorm of exp reads without the normaliser, against RMSNorm of softmax reads",
+                      rms_norm(without, dv), normed);
+    points.wrong_system("exp reads without the normaliser and without a norm", without, normed);
+    points.wrong_system("LayerNorm, which subtracts the mean", rms_norm(without, dv, 0, true), normed);
     points.wrong_system("$epsilon = 0.01$", rms_norm(without, dv, 1e-2), normed);
     // Linear kernel: Z_t = sum q_t . k_i may be negative, and RMSNorm(o/Z) = sign(Z) RMSNorm(o).
     const size_t size = size_t(T) * dv;
@@ -144,8 +151,9 @@ Claim rmsnorm_removes_normaliser() {
     divided = rms_norm(divided, dv);
     points.rounding(64.0 * (T + d) * T * std::sqrt(d) * max_abs(s.q) * max_abs(s.k) * max_abs(s.v) * dv /
                     shortest(reads));
-    points.obligation("RMSNorm of linear reads, with the sign of Z", signed_norm, divided);
-    points.wrong_system("linear kernel, sign of Z lost", plain, divided);
+    points.obligation("RMSNorm of linear reads times the sign of Z, against RMSNorm of the reads divided by Z",
+                      signed_norm, divided);
+    points.wrong_system("RMSNorm of linear reads without the sign of Z", plain, divided);
     // Z of a query is negative with probability 1/2, whatever the keys.
     const auto draw = [&](size_t first, size_t count) {
       Sequence many = of_shape({1, 1, int(count) + 1, d, 1}); // one write of the sum of all keys, then reads
@@ -159,7 +167,7 @@ Claim rmsnorm_removes_normaliser() {
     };
     const Mean negative =
         sample_mean(wanted_sensitivity(protocol), 10000, 1000000, in_blocks(cached_block(2 * d), draw));
-    points.obligation("share of Gaussian queries with $Z < 0$", negative, 0.5);
+    points.obligation("linear kernel: share of Gaussian queries with $Z < 0$, against $1/2$", negative, 0.5);
   });
 }
 } // namespace
@@ -169,8 +177,8 @@ std::vector<Claim> eq_18_normalisation() {
       not_tested(
           "eq18-norm-role", "000 after Eq 18", Reason::not_numeric,
           "Normalisation is primarily a mechanism for training stability rather than a fundamental design requirement.",
-          "A design judgement. Measured separately: eq18_convex_read, eq18_unnormalised_grows, "
-          "rmsnorm_removes_normaliser, snr_norm_invariant."),
+          "This is a design judgement. What normalisation does is measured by eq18_convex_read, "
+          "eq18_unnormalised_grows, rmsnorm_removes_normaliser and snr_norm_invariant."),
       eq18_convex_read(), eq18_unnormalised_grows(), rmsnorm_removes_normaliser()};
 }
 } // namespace recollect::theory

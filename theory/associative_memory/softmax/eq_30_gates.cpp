@@ -23,8 +23,8 @@ Claim gating_unrolled() {
   ClaimBuilder c("gating-unrolled", "000 Eq 30-31; 002 §5");
   c.says("Gated attention reads $o_t = sum_i v_i g_i kappa(q_t, k_i)$ with $g_i = prod_{j=i+1..t} alpha_j$ "
          "(normalisation omitted).");
-  c.exactly("With the linear kernel this is $S_t = alpha_t S_{t-1} + v_t k_t^T$ read at $q_t$; the empty product at $i "
-            "= t$ is 1.");
+  c.exactly("With the linear kernel this is $S_t = alpha_t S_{t-1} + v_t k_t^T$ read at $q_t$. The product is empty at "
+            "$i = t$, where $g_t = 1$.");
   c.because("The gate of a step does not reduce the write of the same step; every later gate does.");
   c.runs({"gated_linear"}), c.takes({steps_param(20, 2, 128), key_width_param(8, 1, 64), value_width_param(4, 1, 64)});
   return measure(c, [](Points &points, Seed seed, const Shape &shape) {
@@ -32,10 +32,10 @@ Claim gating_unrolled() {
     s.alpha = Stream(seed, "gates/alpha").uniforms(shape.T, 0.6, 1);
     const Vector right = unrolled(s, 1, 0);
     points.rounding(rounding_units("gated_linear", s))
-        .statement("$o_t$ at every t", run("gated_linear", s).o, right)
-        .but_not("product from $j = i$", unrolled(s, 0, 0))
-        .but_not("product to $t - 1$", unrolled(s, 1, 1));
-    points.wrong_system("gates open", run("gated_linear", filled(s, &Sequence::alpha, 1)).o, right);
+        .statement("$o_t$ at every t, against the sum with gates", run("gated_linear", s).o, right)
+        .but_not("gates multiplied from $j = i$", unrolled(s, 0, 0))
+        .but_not("gates multiplied up to $j = t - 1$", unrolled(s, 1, 1));
+    points.wrong_system("all gates 1", run("gated_linear", filled(s, &Sequence::alpha, 1)).o, right);
   });
 }
 
@@ -48,10 +48,10 @@ Claim kernel_trick_space() {
   c.is_refuted(stricter("§2.2.1, first bullet: the exponential kernel 'efficiently enhances memory recall accuracy by "
                         "performing additional kernel computations without increasing spatial complexity'.",
                         "softmax attention, which keeps the pairs",
-                        "Nothing is said about space afterwards. Memories that keep the pairs are compared, not the "
-                        "matrix of the linear kernel."));
-  c.exactly("The exp kernel stores the pairs, $t (d_k + d_v)$ numbers, and the linear one $d_k d_v$ numbers. The ratio "
-            "is $t (1/d_k + 1/d_v)$, 128 at $t = 4096$, $d = 64$.");
+                        "The text says nothing more about space. It compares memories that keep the pairs, not the "
+                        "state matrix of the linear kernel."));
+  c.exactly("The exp kernel stores the pairs, which are $t (d_k + d_v)$ numbers, and the linear kernel stores a state "
+            "of $d_k d_v$ numbers. The ratio is $t (1/d_k + 1/d_v)$, 128 at $t = 4096$, $d = 64$.");
   c.because("If both kernels store the pairs, as attention does, the exp kernel needs no more space.");
   c.runs({"exp_unnormalized", "linear"});
   c.takes({integer_param("t", 12, 2, 48, "steps"), key_width_param(3, 1, 16), value_width_param(2, 1, 16)});
@@ -72,13 +72,19 @@ Claim kernel_trick_space() {
       (whole.*part).insert((whole.*part).end(), (forgotten.*part).begin(), (forgotten.*part).end());
     }
     const Vector all = run("linear", whole).o, last(all.end() - shape.Dv, all.end());
-    points.statement("numbers kept for exp, at most those of the linear kernel's state", at_most_point(kept, state, 0));
-    points.rounding(0).obligation("numbers kept for exp", kept, pairs).but_not("$t - 1$ pairs", (t - 1) * (d + dv));
-    points.obligation("numbers kept for linear, as pairs", numbers_read("linear", s), pairs);
-    points.obligation("numbers in the linear kernel's state", state, d * dv).but_not("with a normaliser", d * dv + d);
+    points.statement("numbers that the exp kernel stores, at most those of the linear kernel's state",
+                     at_most_point(kept, state, 0));
+    points.rounding(0)
+        .obligation("numbers that the exp kernel stores: $t (d_k + d_v)$", kept, pairs)
+        .but_not("$t - 1$ pairs", (t - 1) * (d + dv));
+    points.obligation("numbers that the linear kernel stores if it stores the pairs: $t (d_k + d_v)$",
+                      numbers_read("linear", s), pairs);
+    points.obligation("numbers in the linear kernel's state: $d_k d_v$", state, d * dv)
+        .but_not("$d_k d_v + d_k$, with a normaliser", d * dv + d);
     points.rounding(rounding_units("linear", whole));
-    points.wrong_system("next read, without the state", run("linear", forgotten).o, last);
-    points.obligation("next read, from the state alone", run("linear", resumed).o, last);
+    points.wrong_system("next read without the state", run("linear", forgotten).o, last);
+    points.obligation("next read from the state alone, against the next read of the whole sequence",
+                      run("linear", resumed).o, last);
     points.rounding(8 * t).obligation("numbers of the pairs / numbers of the state", kept / state,
                                       t * (1 / d + 1 / dv));
   });

@@ -38,8 +38,8 @@ Claim updates_fade() {
   ClaimBuilder c("eq49-update-1-over-t", "000 Eq 49, §2.2 Softmax, §2.2.2");
   c.says("When $t$ is sufficiently large the factor $1/t$ makes the gradient of softmax attention's objective approach "
          "zero, and $S$ gradually ceases to update.");
-  c.exactly("$|S_t - S_{t-1}| = |v phi^T - S_{t-1}| / t$ at every $t$; for zero-mean independent pairs the mean of "
-            "$t^2 |S_t - S_{t-1}|^2$ is $(1 + 1/(t-1)) E|v|^2 |phi|^2$.");
+  c.exactly("At every $t$, $|S_t - S_{t-1}| = |v phi^T - S_{t-1}| / t$ with $phi = phi(k_t)$ and $v = v_t$. For "
+            "zero-mean independent pairs the mean of $t^2 |S_t - S_{t-1}|^2$ is $(1 + 1/(t-1)) E|v|^2 |phi|^2$.");
   c.because("$S$ converges to $E v phi^T$. The common factor $1/t$ cancels in the read, so it does not change the "
             "contrast between stored items.");
   c.runs({"gated_linear", "linear", "softmax"});
@@ -79,17 +79,18 @@ Claim updates_fade() {
     points.rounding(units)
         .statement("$t (S_t - S_{t-1})$ against $v phi^T - S_{t-1}$", moved, gap)
         .but_not("$v phi^T + S_{t-1}$", rival_growth.data)
-        .but_not("$1/sqrt t$", rival_rate.data);
-    points.wrong_system("the plain sum: updates do not fade", unfaded, gap);
-    if (t > 100) return; // longer runs take time and add no information about the law of the mean
+        .but_not("$1/sqrt t$ in place of $1/t$", rival_rate.data);
+    points.wrong_system("the plain sum, whose updates do not fade", unfaded, gap);
+    if (t > 100) return; // long runs take long, and add no information about the law of the mean
     const double law = d * dv * t / (t - 1.0);
     const auto draw = [&](const Stretch &stretch) {
       return scaled_squares(last_update(true, t, d, dv, stretch), t, d, dv);
     };
     const Mean mean = mean_over_runs(protocol.seed, "update size", wanted_sensitivity(protocol), t, d + dv, draw);
     auto square = points.statement("mean of $t^2 |S_t - S_{t-1}|^2$ against $d dv (1 + 1/(t-1))$", mean, law);
-    if (t <= 3) // at larger t the samples cannot distinguish these laws
-      square.but_not("$1 + 1/t$", d * dv * (1 + 1.0 / t)).but_not("no $1/(t-1)$", d * dv);
+    if (t <= 3) // at larger t the samples cannot tell these laws apart
+      square.but_not("$1 + 1/t$ in place of $1 + 1/(t-1)$", d * dv * (1 + 1.0 / t))
+          .but_not("$1$ in place of $1 + 1/(t-1)$", d * dv);
   });
 }
 
@@ -108,8 +109,8 @@ Claim objective_fades() {
   c.says("When $t$ is sufficiently large, the factor $1/t$ makes the objective $L_t(S_{t-1})$ of softmax attention "
          "tend to 0.");
   c.holds_asymptotically();
-  c.exactly("$t E L_t$ tends to $-1/2 |E v phi^T|^2$, so that $L_t$ is about $-c/t$. For $v = M k + e$ and Gaussian "
-            "$k$ and $e$: $t E L_t = -|M|^2/2 + ((d+1) |M|^2 + d dv) / (2 (t-1))$.");
+  c.exactly("$t E L_t$ tends to $-1/2 |E v phi^T|^2$, so that $L_t$ is about $-c/t$ with a constant $c$. For $v = M k "
+            "+ e$ and Gaussian $k$ and $e$: $t E L_t = -|M|^2/2 + ((d+1) |M|^2 + d dv) / (2 (t-1))$.");
   c.because("The statement is true, but only the scale vanishes. The factor $1/t$ does not move the minimum of the "
             "objective.");
   c.runs({"gated_linear", "linear"}), c.takes({integer_param("t", 17, 2, 1000, "step"), key_width, value_width});
@@ -125,10 +126,10 @@ Claim objective_fades() {
     const Mean mean = mean_bracket("gated_linear", wanted_sensitivity(protocol));
     points.statement("mean of $t L_t$ against 0: $L_t = 0$ at this t", mean, 0);
     points.limit("mean of $t L_t$ against $-|M|^2/2 + ((d+1) |M|^2 + d dv) / (2 (t-1))$", mean, law)
-        .but_not("$-|M|^2$ in the limit", law + limit)
-        .but_not("$L_t$ falls as $1/t^2$", law / t)
-        .but_not("the limit at this t", limit);
-    points.wrong_system("past writes not rescaled", mean_bracket("linear", 0.2), law);
+        .but_not("$-|M|^2$ in place of $-|M|^2/2$", law + limit)
+        .but_not("the law if $L_t$ fell as $1/t^2$", law / t)
+        .but_not("$-|M|^2/2$, the limit, already at this t", limit);
+    points.wrong_system("the plain sum, whose past writes are not rescaled", mean_bracket("linear", 0.2), law);
   });
 }
 
@@ -145,7 +146,7 @@ Claim unnormalised_updates() {
   ClaimBuilder c("unnormalised-update-size", "000 §2.2.2 Softmax");
   c.says("Without the normaliser the gradient of softmax attention's objective does not vanish as $t$ increases. (The "
          "objective is then unbounded: objective_boundedness.)");
-  c.exactly("$S_t - S_{t-1} = v_t phi(k_t)^T$, of norm $|v_t| |phi(k_t)|$, at every $t$.");
+  c.exactly("At every $t$ the update is $S_t - S_{t-1} = v_t phi(k_t)^T$, whose norm is $|v_t| |phi(k_t)|$.");
   c.runs({"exp_unnormalized", "softmax"});
   c.takes({integer_param("t", 1000, 2, 4000, "step"), key_width, value_width}), c.at({{}, {{"t", 10}}});
   return measure(c, [](Points &points, Seed seed, int t, int d, int dv) {
@@ -159,22 +160,22 @@ Claim unnormalised_updates() {
     points
         .rounding(32.0 * t * square * max_abs(s.v) * t) // reads have the size t
         .statement("$(S_t - S_{t-1}) phi(k_t)$ against $v_t |phi(k_t)|^2$", measured, times_v(square))
-        .but_not("$1/t$", times_v(square / t))
-        .but_not("$1/sqrt t$", times_v(square / std::sqrt(t)));
-    points.wrong_system("with the normaliser", last_change("softmax", s), times_v(square));
+        .but_not("$v_t |phi(k_t)|^2 / t$", times_v(square / t))
+        .but_not("$v_t |phi(k_t)|^2 / sqrt t$", times_v(square / std::sqrt(t)));
+    points.wrong_system("softmax attention with its normaliser", last_change("softmax", s), times_v(square));
   });
 }
 } // namespace
 
 std::vector<Claim> eq_49_softmax_long_context() {
-  return {
-      updates_fade(), objective_fades(), unnormalised_updates(),
-      not_tested(
-          "softmax-icl-diminishes", "000 §2.2.2 Softmax", Reason::not_numeric,
-          "Since the updates of $S$ fade, the in-context learning of softmax attention gradually diminishes as the "
-          "context grows. A very long cache is an ocean of low signal-to-noise ratio.",
-          "The claim snr_exp measures the noise: at fixed $d$ and $tau$ the inverse SNR grows as $N - 1$. That "
-          "learning fades because of a common factor $1/t$ cannot be measured, since the factor cancels in the read.",
-          "eq49_update_1_over_t measures the factor itself.")};
+  return {updates_fade(), objective_fades(), unnormalised_updates(),
+          not_tested(
+              "softmax-icl-diminishes", "000 §2.2.2 Softmax", Reason::not_numeric,
+              "Since the updates of $S$ fade, the in-context learning of softmax attention gradually diminishes as the "
+              "context grows. A very long cache is an ocean of low signal-to-noise ratio.",
+              "The claim snr_exp measures the noise: at fixed $d$ and $tau$ the inverse SNR of $N$ pairs grows as $N - "
+              "1$. The statement that learning fades because of a common factor $1/t$ cannot be measured, since this "
+              "factor cancels in the read.",
+              "The claim eq49_update_1_over_t measures the factor $1/t$ itself.")};
 }
 } // namespace recollect::theory

@@ -35,12 +35,12 @@ Normalisers normalisers(int t, double square, double factor, std::uint64_t seed,
 
 Claim law_of_large_numbers() {
   ClaimBuilder c("softmax-lln", "000 Eq 77-79");
-  c.says("For sufficiently large $t$, by the law of large numbers, $sum_{j<=t} exp(q.k_j)$ is about $t c(q)$, $c(q)$ a "
-         "constant of the query.");
-  c.exactly("For independent Gaussian keys $c(q) = exp(|q|^2/2)$, with relative root mean square error "
+  c.says("For sufficiently large $t$, by the law of large numbers, $sum_{j<=t} exp(q.k_j)$ is about $t c(q)$, where "
+         "$c(q)$ depends on the query only.");
+  c.exactly("For independent Gaussian keys $c(q) = exp(|q|^2/2)$. The relative root mean square error at $t$ is "
             "$sqrt((exp(|q|^2) - 1)/t)$.");
-  c.because("The statement is true. How large $t$ must be depends on the query: $t >> exp(|q|^2)$. For unscaled "
-            "queries of width 64 no text is long enough.");
+  c.because("The statement is true. How large $t$ must be depends on the query: $t$ must be much larger than "
+            "$exp(|q|^2)$. For unscaled queries of width 64 no text is long enough.");
   c.holds_asymptotically(), c.runs({"exp_unnormalized"});
   c.takes({integer_param("t", 4, 2, 256, "steps"), real_param("square", 0.25, 0.05, 1, "$|q|^2$")});
   c.at({{{"square", 1}}, {{"t", 16}, {"square", 0.5}}});
@@ -65,21 +65,27 @@ Claim law_of_large_numbers() {
     for (double sum : normalisers(t, square, 1 / std::sqrt(2.0), protocol.seed, 0, 40000 / t).sums)
       damped.push_back(sum / t);
     const double series = 1 + square / 2;
-    points.statement("t times the mean square of $Z_t/(t c) - 1$ against 0: $Z_t = t c(q)$ at this t", error, 0);
-    auto mean = points.obligation("mean of $Z_t/t$ against $c = exp(|q|^2/2)$", mean_of(means), c)
-                    .but_not("$c = exp(|q|^2)$", std::exp(square));
+    points.statement("t times the mean square of $Z_t/(t c) - 1$, $Z_t = sum_{j<=t} exp(q.k_j)$, against 0", error, 0);
+    auto mean =
+        points
+            .obligation("mean of $Z_t/t$, $Z_t = sum_{j<=t} exp(q.k_j)$, against $c = exp(|q|^2/2)$", mean_of(means), c)
+            .but_not("$c = exp(|q|^2)$", std::exp(square));
     if (c - series > 13 * mean_of(means).standard_error) mean.but_not("$c = 1 + |q|^2/2$", series);
     points.wrong_system("scores divided by $sqrt 2$", mean_of(damped), c);
-    auto spread = points.limit("t times the mean square of $Z_t/(t c) - 1$ against $exp(|q|^2) - 1$", error, excess)
-                      .but_not("$exp(|q|^2)$", excess + 1)
-                      .but_not("$exp(|q|^2/2) - 1$", c - 1);
+    auto spread =
+        points
+            .limit(
+                "t times the mean square of $Z_t/(t c) - 1$, $Z_t = sum_{j<=t} exp(q.k_j)$, against $exp(|q|^2) - 1$",
+                error, excess)
+            .but_not("$exp(|q|^2)$", excess + 1)
+            .but_not("$exp(|q|^2/2) - 1$", c - 1);
     if (square + square * square / 2 < 0.97 * excess) spread.but_not("$|q|^2 + |q|^4/2$", square + square * square / 2);
   });
 }
 
 Claim running_mean() {
   ClaimBuilder c("eq79-recurrence", "000 Eq 79");
-  c.says("$S_t = (t-1)/t S_{t-1} + v_t phi(k_t)^T / t$ is the mean of $v_i phi(k_i)^T$, $i <= t$.");
+  c.says("$S_t = (t-1)/t S_{t-1} + v_t phi(k_t)^T / t$ is the mean of $v_i phi(k_i)^T$ over $i <= t$.");
   c.exactly("An identity.");
   c.runs({"gated_linear"}), c.takes({steps_param(20, 2, 200), key_width_param(8, 1, 64), value_width_param(4, 1, 64)});
   return measure(c, [](Points &points, Seed seed, int T, int d, int dv) {
@@ -94,7 +100,8 @@ Claim running_mean() {
     const Sequence mean = averaged(s);
     s.alpha = mean.alpha; // the gates of the mean, with values that are not divided by t
     points.rounding(rounding_units("gated_linear", s))
-        .statement("$S_T$ against the mean of $v_t phi_t^T$", run("gated_linear", mean).state, mean_of_first(T, T))
+        .statement("$S_T$ against the mean of $v_t phi(k_t)^T$ over all steps", run("gated_linear", mean).state,
+                   mean_of_first(T, T))
         .but_not("divided by $T + 1$", mean_of_first(T, T + 1))
         .but_not("the last write left out", mean_of_first(T - 1, T));
     points.wrong_system("writes not divided by t", run("gated_linear", s).state, mean_of_first(T, T));
@@ -135,8 +142,9 @@ Claim write_in_vanishes() {
   ClaimBuilder c("softmax-write-in-vanishes", "000 §2.2.1");
   c.says("For large $t$ softmax attention's normaliser scales a newly written $v_t$ by about $1/t$, so that the "
          "write-in term tends to 0.");
-  c.exactly("Exactly $1/t$ in Eq 79, $kappa(q,k_t)/Z_t$ in softmax attention itself.");
-  c.because("At the same step older pairs are scaled down by the same factor: softmax_later_attenuated.");
+  c.exactly("The factor is exactly $1/t$ in Eq 79. In softmax attention itself it is $kappa(q,k_t)/Z_t$ with $Z_t = "
+            "sum_{j<=t} kappa(q,k_j)$.");
+  c.because("At the same step the weights of older pairs are scaled down too (softmax_later_attenuated).");
   c.runs({"softmax", "gated_linear", "exp_unnormalized"}), c.takes(steps), c.at({{}, {{"t", 3}}});
   return measure(c, [](Points &points, Seed seed, int t) {
     const Weights equal = weights_of(t, true, seed), random = weights_of(t, false, seed);
@@ -145,11 +153,12 @@ Claim write_in_vanishes() {
     mean.q = mean.k, mean.lambda.clear();
     points
         .rounding(16.0 * t) // t exponentials and their sum, relative to weights of up to 1
-        .statement("weight of the newest write at equal scores", last_read("softmax", equal.s)[2], 1.0 / t)
-        .but_not("$1/sqrt t$", 1 / std::sqrt(t))
-        .but_not("$1/(t+1)$", 1.0 / (t + 1));
-    points.wrong_system("no normaliser", last_read("exp_unnormalized", equal.s)[2], 1.0 / t);
-    points.statement("share of the newest write in Eq 79", last_read("gated_linear", mean)[2], 1.0 / t);
+        .statement("weight of the newest write at equal scores, against $1/t$", last_read("softmax", equal.s)[2],
+                   1.0 / t)
+        .but_not("$1/sqrt t$ in place of $1/t$", 1 / std::sqrt(t))
+        .but_not("$1/(t+1)$ in place of $1/t$", 1.0 / (t + 1));
+    points.wrong_system("softmax attention without its normaliser", last_read("exp_unnormalized", equal.s)[2], 1.0 / t);
+    points.statement("weight of the newest write in Eq 79, against $1/t$", last_read("gated_linear", mean)[2], 1.0 / t);
     points.obligation("weight of the newest write at random scores against $kappa_t / Z_t$",
                       last_read("softmax", random.s, unscaled)[2], shares(random.scores)[2]);
   });
@@ -170,8 +179,9 @@ Claim later_is_attenuated() {
       "is in our Table 2."));
   c.exactly("Every step multiplies all older items by $(t-1)/t$. So all $t$ items have the weight $1/t$, and a read "
             "does not depend on their order.");
-  c.because("The write-in term does fall as $1/t$ (softmax_write_in_vanishes); the text leaves out that $A_t$ rescales "
-            "the past by just as much. There is no decay in either direction to be reversed.");
+  c.because(
+      "The write-in term does fall as $1/t$ (softmax_write_in_vanishes). But the text leaves out that at the same step "
+      "$A_t$ rescales the past, so that all weights stay equal. There is no decay in either direction to be reversed.");
   c.runs({"softmax", "exp_unnormalized", "gated_softmax"}), c.takes(steps), c.at({{}, {{"t", 50}}});
   return measure(c, [](Points &points, Seed seed, int t) {
     const Weights equal = weights_of(t, true, seed), random = weights_of(t, false, seed);
@@ -185,18 +195,19 @@ Claim later_is_attenuated() {
     std::copy_n(random.s.q.end() - 8, 8, shuffled.q.end() - 8);
     gated.alpha.assign(t, 0.99), never.v = averaged(equal.s).v;
     const Vector summed = last_read("exp_unnormalized", never), forgetful = last_read("gated_softmax", gated);
-    points.rounding(64.0 * t); // 16 t as in write_in_vanishes, times 4 for a quotient of two weights
-    points.statement("weight of the newest write / weight of the oldest, against $1/t$: write $i$ enters with the "
-                     "weight $1/i$ and keeps it",
+    points.rounding(64.0 * t); // as in write_in_vanishes, and for a quotient of two weights
+    points.statement("equal scores: weight of the newest write / weight of the oldest, against $1/t$, as if write $i$ "
+                     "kept the weight $1/i$ with which it enters",
                      weights[2] / weights[0], 1.0 / t); // as printed
-    points.obligation("weights of the oldest, a middle and the newest write against $1/t$", weights,
+    points.obligation("equal scores: weights of the oldest, a middle and the newest write against $1/t$", weights,
                       Vector(3, 1.0 / t));
-    points.obligation("weight of the newest write / weight of the oldest", weights[2] / weights[0], 1);
-    points.wrong_system("$A = I$: writes divided by i, never rescaled", summed[2] / summed[0], 1);
+    points.obligation("equal scores: weight of the newest write / weight of the oldest, against 1",
+                      weights[2] / weights[0], 1);
+    points.wrong_system("$A = I$: write $i$ divided by $i$ and never rescaled", summed[2] / summed[0], 1);
     points.wrong_system("a gate of 0.99 at every step", forgetful[2] / forgetful[0], 1);
     points.obligation("random scores: weights of the oldest, a middle and the newest write against $kappa_i / Z_t$",
                       mixed, shares(random.scores));
-    points.obligation("random scores: the read, with the writes in another order",
+    points.obligation("random scores: the read after the writes in another order, against the read in the first order",
                       last_read("softmax", shuffled, unscaled), mixed);
   });
 }

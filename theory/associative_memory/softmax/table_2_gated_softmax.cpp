@@ -84,20 +84,20 @@ Claim gated_softmax_row() {
     const Dense next = layer_step(s), printed = descended(s, as_printed), limit = descended(s, at_infinity);
     // For each row of S: its factor in `other`'s step minus its factor in the layer's step.
     const auto beyond = [&](const Dense &other) { return minus(row_factors(s, other), row_factors(s, next)); };
-    points.rounding(size).statement("$S_t$ against $S - dL/dS$ as printed", next.data, printed.data);
+    points.rounding(size).statement("$S_t$ against $S - dL/dS$ of the printed objective", next.data, printed.data);
     points
         .obligation("factor of $S$ in the objective's step minus factor in the layer's, against $(1-lambda) - (1-2 "
                     "lambda)/t$, for gates $lambda$ and $lambda/2$",
                     beyond(printed), each_gate([&](double lambda) { return (1 - lambda) - (1 - 2 * lambda) / t; }))
-        .but_not("the difference vanishes as $1/t$", as_printed)
-        .but_not("the difference is $1 - lambda$ at finite t", at_infinity);
+        .but_not("$(1-lambda)/t$, which vanishes", as_printed)
+        .but_not("$1 - lambda$, the limit, already at this t", at_infinity);
     points
-        .obligation("$S_t$ against the step on the layer's own objective, weights $1 - (t-1)/t lambda$", next.data,
-                    descended(s, own).data)
-        .but_not("weights $1 - lambda$ at finite t", limit.data);
-    points.obligation(
-        "weights $1 - lambda$: factor of $S$ in the objective's step minus factor in the layer's, against $lambda / t$",
-        beyond(limit), each_gate([&](double lambda) { return lambda / t; }));
+        .obligation("$S_t$ against the step on the layer's own objective, with the weights $1 - (t-1)/t lambda$",
+                    next.data, descended(s, own).data)
+        .but_not("the objective with the weights $1 - lambda$", limit.data);
+    points.obligation("objective with the weights $1 - lambda$: factor of $S$ in the objective's step minus factor in "
+                      "the layer's, against $lambda / t$",
+                      beyond(limit), each_gate([&](double lambda) { return lambda / t; }));
   });
 }
 
@@ -115,7 +115,7 @@ Claim gated_normaliser() {
   ClaimBuilder c("gated-softmax-normaliser",
                  "000 Table 2, last row, as the model of [21]; §2.1.2 Gating; footnote: t sufficiently large");
   c.says("Stricter reading: the row is the gated softmax attention of [21], whose normaliser is gated as well. For "
-         "large $t$ its decay is $(t-1)/t lambda$ and the weight of a write $1/t$.");
+         "large $t$ its decay is $(t-1)/t lambda$, and the weight of a write is $1/t$.");
   c.is_refuted(stricter("Table 2, last row, with a reference to [21]; §2.1.2: FoX 'incorporates gating into Softmax "
                         "attention, adopting a formulation essentially identical'.",
                         "$t$ is sufficiently large",
@@ -134,14 +134,15 @@ Claim gated_normaliser() {
     points.rounding(32.0 * t); // logits of size up to t log lambda, and sums of t terms
     points.statement("weight of the newest write against $1/t$", now[0], 1.0 / t); // as printed
     points.obligation("weight of the newest write against $1/Z_t$", now[0], 1 / Z)
-        .but_not("$lambda$ for $1 - lambda$", lambda);
-    points.wrong_system("no gate", ungated[0], 1 / Z);
+        .but_not("$lambda$ in place of $1/Z_t$", lambda);
+    points.wrong_system("softmax attention without gates", ungated[0], 1 / Z);
     const double kept = now[1] / past[0]; // the factor by which the last step multiplies the weight of the write before
     points
-        .obligation("$A_t$: factor of the weight of the write before the newest, against $lambda Z_{t-1}/Z_t$", kept,
-                    lambda * before / Z)
-        .but_not("$A_t$ of the row, $(t-1)/t lambda$", (t - 1.0) / t * lambda);
-    points.obligation("weight of all older writes against $1 - (1 + lambda)/Z_t$", now[2],
+        .obligation(
+            "factor by which the last step multiplies the weight of the write before it, against $lambda Z_{t-1}/Z_t$",
+            kept, lambda * before / Z)
+        .but_not("$(t-1)/t lambda$, the $A_t$ of the row", (t - 1.0) / t * lambda);
+    points.obligation("weight of all writes but the last two, against $1 - (1 + lambda)/Z_t$", now[2],
                       lambda * lambda * (Z - 1 - lambda) / (lambda * lambda) / Z);
   });
 }

@@ -59,9 +59,10 @@ Claim softmax_without_norm() {
     const Vector expected = descended_reads(s, unnormalised);
     const auto rival_sign = [](const Dense &, double recall, int) { return recall; };
     points.rounding(units(s))
-        .statement("reads of every step against $S_t phi(q_t)$", reads("exp_unnormalized", s), expected)
+        .statement("reads without the normaliser at every step, against $S_t phi(q_t)$", reads("exp_unnormalized", s),
+                   expected)
         .but_not("features without their constant", descended_reads(s, unnormalised, false))
-        .but_not("+$<S phi, v>$", descended_reads(s, rival_sign));
+        .but_not("$+<S phi, v>$ in place of $-<S phi, v>$", descended_reads(s, rival_sign));
     points.wrong_system("softmax with its normaliser", reads("softmax", s), expected);
   });
 }
@@ -84,11 +85,11 @@ Claim softmax_with_norm() {
     const auto rival_square = [](const Dense &S, double recall, int t) { return (2 * half_square(S) - recall) / t; };
     const auto rival_share = [](const Dense &S, double recall, int t) { return normalised(S, recall, t + 1); };
     points.rounding(units(s))
-        .statement("reads of every step times $c_t(q) = Z_t(q)/t$ against $S_t phi(q_t)$", measured, expected)
-        .but_not("$A = I$: nothing shrinks", descended_reads(s, rival_identity))
-        .but_not("no $1/2$ on $||S||^2$", descended_reads(s, rival_square))
-        .but_not("$1/(t+1)$ for $1/t$", descended_reads(s, rival_share));
-    points.wrong_system("reads times $Z_t(q)$: no normaliser", summed, expected);
+        .statement("softmax reads times $c_t(q) = Z_t(q)/t$ at every step, against $S_t phi(q_t)$", measured, expected)
+        .but_not("$A = I$, with which nothing shrinks", descended_reads(s, rival_identity))
+        .but_not("$||S||^2$ without its $1/2$", descended_reads(s, rival_square))
+        .but_not("$1/(t+1)$ in place of $1/t$", descended_reads(s, rival_share));
+    points.wrong_system("softmax reads times $Z_t(q)$, which are not normalised", summed, expected);
   });
 }
 } // namespace

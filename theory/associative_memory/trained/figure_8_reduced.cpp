@@ -19,15 +19,20 @@ Claim grouped() {
   ClaimBuilder c("fig8-reduced", "000 E.2, Fig 8, reduced");
   c.says("Heads that share a key and a value of 3 channels are trained to track five elements through 16 exchanges. "
          "With a non-linear $kappa_1$ they do better the more lookups they have.");
-  c.exactly("With $kappa_1$ = exp four heads reach at least .6 after 600 steps, and at least .15 more than one head.");
-  c.because("After 1000 steps at this rate one head reaches .35 to .52 over five seeds. Four heads reach .92 to 1.00 "
-            "with four of the seeds and .37 with the fifth. With the fifth seed no number of lookups learns in that "
-            "time. suites/trained_grouped.toml has every $kappa_1$ and rate.");
+  c.exactly("After 600 steps with $kappa_1$ = exp, four heads reach an accuracy of at least .6, which is at least .15 "
+            "above that of one head.");
+  c.because(
+      "After 1000 steps at the learning rate of this claim (.03) one head reaches .35 to .52 over five seeds. Four "
+      "heads reach .92 to 1.00 with four of the seeds and .37 with the fifth. With the fifth seed no number of lookups "
+      "learns in that time. suites/trained_grouped.toml trains every $kappa_1$ at every learning rate.");
   c.is_reduced(), c.runs({"delta_former"});
   return measure(c, [](Points &points, const Protocol &protocol) {
     const Assignments four{{"mixer", "delta_former"}, {"heads", "4"}}, one = changed(four, {{"heads", "1"}});
     // linear kappa_1 reaches .59 with any number of lookups
-    gain_points(points, {four, one, 0.6, 0.15, "four lookups", "above one lookup"}, protocol.full() ? 2 : 1, trained);
+    gain_points(points,
+                {four, one, 0.6, 0.15, "accuracy with four lookups, at least .6",
+                 "accuracy with four lookups minus accuracy with one, at least .15"},
+                protocol.full() ? 2 : 1, trained);
   });
 }
 } // namespace
