@@ -71,7 +71,7 @@ void compare(Points &points, const Variant &variant, const Size &size, std::uint
         };
         points.at(params_of(variant, *form, real, size.T, C));
         points.statement("largest relative error, at most its rounding bound", held(sequence));
-        points.wrong_system("one wrong step", held(wrong));
+        points.wrong_system("an input with one wrong step", held(wrong));
       }
 }
 
@@ -123,12 +123,12 @@ void delta_rule_bound(Points &points, const std::string &name, Keys keys, std::u
                     .set("cond", cond));
       points.rounding(accumulated_terms(shape, C) * reach);
       auto stated = points.obligation("reads, within the bound of Eq 51", reads(s), O.data);
-      points.wrong_system("one wrong step", reads(with_one_wrong_step(s)), O.data);
+      points.wrong_system("an input with one wrong step", reads(with_one_wrong_step(s)), O.data);
       if (C != cut || keys != Keys::unit) continue;
-      stated.but_not("$I - A$ for $I + A$", (system.R * solve_unit_lower(-1 * system.A, system.X)).data)
+      stated.but_not("$I - A$ in place of $I + A$", (system.R * solve_unit_lower(-1 * system.A, system.X)).data)
           .but_not("the first row of a chunk does not see the key before it",
                    (system.R * solve_unit_lower(edge, system.X)).data);
-      points.wrong_system("earlier chunks ignored", reads(rest), of_rest);
+      points.wrong_system("a chunk that ignores the earlier chunks", reads(rest), of_rest);
     }
   }
 }
@@ -137,10 +137,10 @@ Claim claim() {
   ClaimBuilder c("chunked-equals-sequential", "000 D.3, Eq 51, 96-100");
   c.says("Solving $U = (I + A)^{-1} V$ chunk by chunk gives the $u$ of the recursion. Likewise, the chunked form of "
          "every layer gives the outputs and the final state of its recurrence.");
-  c.exactly(
-      "An identity for every $T$, $C <= T$ and $Dk != Dv$. Rounding errors stay within $(T + Dk + C) eps kappa$, where "
-      "$kappa$ is the measured condition number of the inputs, and for the delta rule within the bound of Eq 51. The "
-      "problem is ill-conditioned for kernels without a normaliser, and for keys whose norm is not 1.");
+  c.exactly("An identity for every $T$ and every chunk length $C <= T$, also if $Dk != Dv$. Rounding errors stay "
+            "within $(T + Dk + C) eps kappa$, where $kappa$ is the condition number with respect to the inputs, which "
+            "is measured. For the delta rule they also stay within the bound of Eq 51. The problem is ill-conditioned "
+            "for kernels without a normaliser, and for keys whose norm is not 1.");
   std::vector<std::string> layers;
   for (const Variant &variant : all_variants())
     if (!fast_forms(variant).empty()) layers.push_back(variant.name);

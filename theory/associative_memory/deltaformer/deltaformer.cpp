@@ -63,12 +63,16 @@ Claim u_form() {
       const Rows r(s);
       points.at(params_of(s.shape).set("kernel", kernel)).rounding(rounding_units("delta_former", s, both));
       const Vector state = reads_of_the_state(features(r.k), features(r.q), r.v);
-      points.statement("reads of the two memories", results_of("delta_former", s, both), state);
-      points.wrong_system("sum added", results_of("delta_former", gated(s, 1, -1), both), state);
-      points.wrong_system("v for u in the read", results_of("delta_former", gated(s, 1, 0), both), state);
-      points.wrong_system("the step's own term included in the sum", sums(r, f, Triangle::with_diagonal), state);
-      points.wrong_system("$v_i$ for $u_i$ in the sum", sums(r, f, Triangle::strict, false), state);
-      points.wrong_system("read over $i < t$", sums(r, f, Triangle::strict, true, Triangle::strict), state);
+      points.statement("reads of delta_former, against reads of the state of Eq 37",
+                       results_of("delta_former", s, both), state);
+      points.wrong_system("the sum over $u_i$ added, not subtracted", results_of("delta_former", gated(s, 1, -1), both),
+                          state);
+      points.wrong_system("$v_i$ in place of $u_i$ in the read", results_of("delta_former", gated(s, 1, 0), both),
+                          state);
+      points.wrong_system("the own term of the step included in the sum", sums(r, f, Triangle::with_diagonal), state);
+      points.wrong_system("$v_i$ in place of $u_i$ in the sum", sums(r, f, Triangle::strict, false), state);
+      points.wrong_system("the read summed over $i < t$ only", sums(r, f, Triangle::strict, true, Triangle::strict),
+                          state);
     };
     add("linear", linear_kernel, random_sequence({1, 1, T, d, dv}, seed), [](const Dense &x) { return x; });
     Sequence flat = random_sequence({1, 1, T, 2, dv}, seed);
@@ -96,17 +100,18 @@ Claim sums_are_delta_net() {
     const Vector predicted = stored(solve_unit_lower(A, r.v));
     points.at(params_of(s.shape))
         .rounding(rounding_units("delta_net", s))
-        .statement("reads and state", results_of("delta_net", s), predicted)
-        .but_not("sum added", stored(solve_unit_lower(-1 * A, r.v)))
-        .but_not("the step's own term included in the sum", stored(inverse(I + own) * r.v))
-        .but_not("$v_i$ for $u_i$ in the sum", stored(r.v - A * r.v));
+        .statement("reads and state of DeltaNet, against those of the memory of $u_t$", results_of("delta_net", s),
+                   predicted)
+        .but_not("the sum over $u_i$ added, not subtracted", stored(solve_unit_lower(-1 * A, r.v)))
+        .but_not("the own term of the step included in the sum", stored(inverse(I + own) * r.v))
+        .but_not("$v_i$ in place of $u_i$ in the sum", stored(r.v - A * r.v));
     points.wrong_system("step size $1/2$", results_of("delta_net", filled(s, &Sequence::beta, 0.5)), predicted);
   });
 }
 
 Claim contains_delta_net() {
   ClaimBuilder c("deltaformer-special-deltanet", "000 after Eq 42");
-  c.says("DeltaFormer with $alpha_t = 1$, $w_t = k_t$ and both kernels the inner product is exactly DeltaNet.");
+  c.says("DeltaFormer with $alpha_t = 1$, $w_t = k_t$ and the inner product as both kernels is exactly DeltaNet.");
   c.exactly("With $beta_t = 1$ it is the DeltaNet of Table 2. To equal a DeltaNet with step size $beta_t$, DeltaFormer "
             "needs $alpha_t = beta_t$.");
   c.because("The text names no $beta_t$. The DeltaNet of Table 2 has none either, which means step size 1. With the "
@@ -122,10 +127,13 @@ Claim contains_delta_net() {
     const Sequence one = gated(base, 1, 1), half = gated(base, 1, 0.5);
     Sequence step = base;
     step.w = step.k, step.alpha = step.beta;
-    points.at(params_of(base.shape)).statement("$beta_t = 1$", held(one, one));
-    points.obligation("$alpha_t = beta_t$, drawn from (0.2, 1)", held(step, step));
+    points.at(params_of(base.shape))
+        .statement("reads of DeltaFormer with $beta_t = 1$, against DeltaNet", held(one, one));
+    points.obligation(
+        "reads of DeltaFormer with $alpha_t = beta_t$ in (0.2, 1), against DeltaNet with step size $beta_t$",
+        held(step, step));
     points.wrong_system("$alpha = 1$ with $beta = 1/2$ on both sides", held(half, half));
-    points.wrong_system("sign of $beta$", held(gated(base, 1, -1), one));
+    points.wrong_system("$beta$ with the opposite sign", held(gated(base, 1, -1), one));
   });
 }
 
@@ -133,7 +141,8 @@ Claim contains_attention() {
   ClaimBuilder c("deltaformer-special-transformer", "000 after Eq 42");
   c.says("DeltaFormer with $beta_t = 0$, $alpha_t = 1$ and the read $sum_i exp(k_i . q_t / sqrt d) u_i$ divided by the "
          "sum of its weights is causal softmax attention.");
-  c.exactly("An identity, since $u = v$. Eq 42 itself has no normaliser: the read must be replaced, as the text does.");
+  c.exactly(
+      "An identity, since $u = v$. Eq 42 itself has no normaliser, so the read must be replaced, as the text does.");
   c.runs({"delta_former", "softmax"}), c.takes(sizes);
   return measure(c, [](Points &points, Seed seed, int d, int dv, int T) {
     const Sequence s = gated(random_sequence({1, 1, T, d, dv}, seed), 1, 0);
@@ -148,11 +157,12 @@ Claim contains_attention() {
     };
     const Vector predicted = attention(1 / root, Triangle::with_diagonal), measured = read_by("softmax", 1 / root, s);
     points.at(params_of(s.shape)).rounding(rounding_units("softmax", s));
-    points.statement("reads of DeltaFormer", measured, predicted)
+    points.statement("reads of DeltaFormer, against softmax attention computed on the host", measured, predicted)
         .but_not("sum over $i < t$", attention(1 / root, Triangle::strict));
-    points.obligation("reads of the layer softmax", results_of("softmax", s), predicted);
-    points.wrong_system("no $1/sqrt d$", read_by("softmax", 1, s), predicted);
-    points.wrong_system("no normaliser", read_by("exp", 1 / root, s), predicted);
+    points.obligation("reads of the layer softmax, against softmax attention computed on the host",
+                      results_of("softmax", s), predicted);
+    points.wrong_system("scores without $1/sqrt d$", read_by("softmax", 1, s), predicted);
+    points.wrong_system("the read without its normaliser", read_by("exp", 1 / root, s), predicted);
     points.wrong_system("$beta = 1$", read_by("softmax", 1 / root, gated(s, 1, 1)), predicted);
   });
 }

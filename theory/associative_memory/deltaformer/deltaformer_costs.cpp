@@ -44,9 +44,9 @@ Claim chunked() {
   ClaimBuilder c("complexity-chunked", "000 §2.2.1, D.3");
   c.says("For $T >> d$ the recursion computes all $u$ with $O(T^2 d)$ multiplications in $O(T)$ sequential steps. "
          "Chunks of $C$ steps take $O(T^2 d + T C d + T C^2)$ multiplications in $O(T/C)$ sequential steps.");
-  c.exactly(
-      "The recursion costs $T (T-1) d$. Chunks cost exactly $T^2 d + T C d + T C^2$ if every block is inverted "
-      "explicitly, in $T/C$ chunks of two dependent products each. With a triangular solve there is no term $T C^2$.");
+  c.exactly("The recursion costs $T (T-1) d$ multiplications. Chunks cost exactly $T^2 d + T C d + T C^2$ if every "
+            "block is inverted explicitly, in $T/C$ chunks of two dependent products each. With a triangular solve "
+            "there is no term $T C^2$.");
   c.runs({"delta_former"});
   c.takes({integer_param("T", 256, 4, 512, "steps, a multiple of C"), integer_param("C", 16, 2, 128, "chunk length"),
            integer_param("d", 8, 1, 64, "key and value width")});
@@ -60,33 +60,39 @@ Claim chunked() {
                  solve = count([&] { by_solve = x.chunked<Counted>(C, listing::Solve::substitution); }),
                  of_solve = t * (t - c) * w + t * c * w + t * (c - 1) * w / 2;
     points.at({{"T", T}, {"C", C}, {"d", d}}).rounding(0);
-    points.statement("multiplications, recursion", plain, t * (t - 1) * w).but_not("$T^2 d$", t * t * w);
-    points.statement("multiplications, chunks with an inverse", inverse, t * t * w + t * c * w + t * c * c)
-        .but_not("no $T C^2$", t * t * w + t * c * w)
-        .but_not("no T C d", t * t * w + t * c * c)
-        .but_not("the recursion's", t * (t - 1) * w);
-    points.obligation("multiplications, chunks with a triangular solve", solve, of_solve);
-    points.wrong_system("inverse for solve", inverse, of_solve);
+    points.statement("multiplications of the recursion: $T (T-1) d$", plain, t * (t - 1) * w)
+        .but_not("$T^2 d$", t * t * w);
+    points
+        .statement("multiplications of chunks with an inverse: $T^2 d + T C d + T C^2$", inverse,
+                   t * t * w + t * c * w + t * c * c)
+        .but_not("the law without $T C^2$", t * t * w + t * c * w)
+        .but_not("the law without $T C d$", t * t * w + t * c * c)
+        .but_not("$T (T-1) d$, as for the recursion", t * (t - 1) * w);
+    points.obligation("multiplications of chunks with a triangular solve", solve, of_solve);
+    points.wrong_system("chunks with an inverse in place of a triangular solve", inverse, of_solve);
     // In the recursion u_t depends on u_{t-1} by one product. A chunk depends on the previous chunk by two products,
     // with older u and with the inverse. The chain of the first chunk is subtracted from the chain of a whole run.
     const int one = longest_chain(x.chunked<Chained>(C)), first = longest_chain(Data(C, d, seed).chunked<Chained>(C));
-    points.statement("sequential steps: chunks", 1 + (one - first) / 2.0, t / c).but_not("$T/C + 1$", t / c + 1);
-    points.statement("sequential steps: products of the recursion", longest_chain(x.naive<Chained>()), t);
-    points.wrong_system("chunks for the recursion", one, t);
+    points.statement("sequential steps of the chunks: $T/C$", 1 + (one - first) / 2.0, t / c)
+        .but_not("$T/C + 1$", t / c + 1);
+    points.statement("sequential steps of the recursion: T", longest_chain(x.naive<Chained>()), t);
+    points.wrong_system("chunks in place of the recursion", one, t);
     // The counted algorithm computes the same u as the layer.
     const Vector layer = written(x.K, x.K, x.V, {"linear", "chunked", C}).data;
     const double units = solve_units(causal_weights(x.K, x.K, linear_kernel, Triangle::strict), Dense(T, d, layer));
-    points.rounding(units).obligation("u of delta_former", values_of(by_inverse), layer);
-    points.obligation("u of delta_former", values_of(by_solve), layer);
-    points.obligation("u of delta_former", values_of(by_recursion), layer);
+    points.rounding(units).obligation("u by the counted chunks with an inverse, against delta_former",
+                                      values_of(by_inverse), layer);
+    points.obligation("u by the counted chunks with a triangular solve, against delta_former", values_of(by_solve),
+                      layer);
+    points.obligation("u by the counted recursion, against delta_former", values_of(by_recursion), layer);
   });
 }
 
 Claim full_inverse() {
   ClaimBuilder c("complexity-full-inverse", "000 D.3");
   c.says("Solving $U = (I + A)^{-1} V$ for the whole sequence by a matrix inversion raises the cost to $O(T^3)$.");
-  c.exactly("$T^3$ multiplications for a general inverse, $T (T-1) (T-2) / 6$ for a triangular one. Neither is needed, "
-            "because the triangular solve costs $T (T-1) d / 2$.");
+  c.exactly("A general inverse takes $T^3$ multiplications, a triangular inverse $T (T-1) (T-2) / 6$. Neither is "
+            "needed, because a triangular solve takes $T (T-1) d / 2$.");
   c.runs({"delta_former"}), c.takes({steps_param(32, 4, 256), integer_param("d", 4, 1, 64, "value width")});
   return measure(c, [](Points &points, Seed seed, int T, int d) {
     const double t = T;
@@ -106,18 +112,23 @@ Claim full_inverse() {
     });
     const double by_solve = count([&] { listing::substitute(A, U); });
     points.at({{"T", T}, {"d", d}}).rounding(0);
-    points.statement("multiplications, general inverse", by_inverse, t * t * t).but_not("$T^3 / 3$", t * t * t / 3);
-    points.obligation("multiplications, triangular inverse", by_triangle, t * (t - 1) * (t - 2) / 6)
+    points.statement("multiplications of a general inverse: $T^3$", by_inverse, t * t * t)
+        .but_not("$T^3 / 3$", t * t * t / 3);
+    points
+        .obligation("multiplications of a triangular inverse: $T (T-1) (T-2) / 6$", by_triangle,
+                    t * (t - 1) * (t - 2) / 6)
         .but_not("$(T+1) T (T-1) / 6$", (t + 1) * t * (t - 1) / 6);
-    points.obligation("multiplications, triangular solve", by_solve, t * (t - 1) * d / 2)
+    points.obligation("multiplications of a triangular solve: $T (T-1) d / 2$", by_solve, t * (t - 1) * d / 2)
         .but_not("$T^2 d / 2$", t * t * d / 2);
-    points.wrong_system("a triangular inverse for a general one", by_triangle, t * t * t);
+    points.wrong_system("a triangular inverse in place of a general one", by_triangle, t * t * t);
     const double units = solve_units(system - Dense::identity(T), Dense::identity(T));
     const Dense exact = recollect::inverse(system);
-    points.rounding(units * max_abs(exact.data)).obligation("the inverse", values_of(general), exact.data);
-    points.obligation("the inverse, by the triangular algorithm", values_of(lower), exact.data);
+    points.rounding(units * max_abs(exact.data))
+        .obligation("$(I + A)^{-1}$ by the counted general inverse", values_of(general), exact.data);
+    points.obligation("$(I + A)^{-1}$ by the counted triangular inverse", values_of(lower), exact.data);
     points.rounding(units * max_abs(values_of(U)))
-        .obligation("u of delta_former", values_of(U), written(x.K, x.K, x.V).data);
+        .obligation("u by the counted triangular solve, against delta_former", values_of(U),
+                    written(x.K, x.K, x.V).data);
   });
 }
 
@@ -161,13 +172,19 @@ Claim inference() {
     if (2 * t == d) usage_error("at t = d/2 the two costs of a read are the same");
     const Data now(t, d, seed), early(t / 8, d, seed);
     const double read = cost_of_kernel_read(now), write = cost_of_write(t, d, seed);
-    points.at({{"t", t}, {"d", d}}).rounding(0).statement("multiplications of a read, exp: $d^2$", read, double(d) * d);
-    points.obligation("multiplications of a read, exp", read, 2.0 * t * d).but_not("$2 (t-1) d$", 2.0 * (t - 1) * d);
-    points.wrong_system("read at $t/8$", cost_of_kernel_read(early), 2.0 * t * d);
-    points.obligation("multiplications of a write", write, 2.0 * (t - 1) * d).but_not("2 t d", 2.0 * t * d);
-    points.obligation("multiplications of a read, linear kernel", cost_of_matrix_read(now), double(d) * d);
-    points.wrong_system("exp for the linear kernel", read, double(d) * d);
-    points.obligation("read and write together, at most 4 T d", at_most_point(read + write, 4.0 * t * d, 0));
+    points.at({{"t", t}, {"d", d}})
+        .rounding(0)
+        .statement("multiplications of a read with the exp kernel, against $d^2$", read, double(d) * d);
+    points.obligation("multiplications of a read with the exp kernel: $2 t d$", read, 2.0 * t * d)
+        .but_not("$2 (t-1) d$", 2.0 * (t - 1) * d);
+    points.wrong_system("a read at step $t/8$", cost_of_kernel_read(early), 2.0 * t * d);
+    points.obligation("multiplications of a write: $2 (t-1) d$", write, 2.0 * (t - 1) * d)
+        .but_not("$2 t d$", 2.0 * t * d);
+    points.obligation("multiplications of a read with the linear kernel: $d^2$", cost_of_matrix_read(now),
+                      double(d) * d);
+    points.wrong_system("the exp kernel in place of the linear kernel", read, double(d) * d);
+    points.obligation("multiplications of read and write together, at most $4 t d$",
+                      at_most_point(read + write, 4.0 * t * d, 0));
     if (t > 8 * d)
       points.wrong_system("all u computed again at every step",
                           at_most_point(count([&] { now.naive<Counted>(); }), 4.0 * t * d, 0));

@@ -35,9 +35,11 @@ Claim common_factor() {
     const auto per_next_step = [](double t) { return 1 / (t + 1); };
     const auto reads_of = [](const Sequence &of) { return run("gated_delta_net", of, {}, "chunked", 64).o; };
     points.rounding(rounding_units("gated_delta_net", s));
-    points.statement("reads of the scaled memory", reads_of(s), reads(per_step, one))
-        .but_not("$1/(t+1)$", reads(per_next_step, one))
-        .but_not("no factor", reads(one, one))
+    points
+        .statement("reads of the scaled memory, against $1/t$ times the reads of Eq 40", reads_of(s),
+                   reads(per_step, one))
+        .but_not("$1/(t+1)$ in place of $1/t$", reads(per_next_step, one))
+        .but_not("the reads without the factor $1/t$", reads(one, one))
         .but_not("$u_t$ scaled as well", reads(per_step, per_step));
     points.wrong_system("$1/t$ on $C_t$ alone", reads_of(filled(s, &Sequence::alpha, 1)), reads(per_step, one));
   });
@@ -84,10 +86,10 @@ Claim eq94_is_another_model() {
     ones.data.front() = 1, ones.data.back() = 0;
     const auto row_sum = [&](const char *kappa) { return -last_written(k, ones, kappa)(0, 0); };
     points.rounding(8.0 * T);
-    points.obligation("row sum of A in Eq 94", row_sum("softmax"), 1)
-        .but_not("row sum of Eq 39", (T - 1) * mean_exp(norm, d))
+    points.obligation("sum of a row of weights in Eq 94: 1", row_sum("softmax"), 1)
+        .but_not("sum of a row of weights in Eq 39", (T - 1) * mean_exp(norm, d))
         .but_not("each weight divided by t", (T - 1.0) / T);
-    points.wrong_system("kernel without normaliser", row_sum("exp"), 1);
+    points.wrong_system("the exp kernel without a normaliser", row_sum("exp"), 1);
   });
 }
 
@@ -103,8 +105,8 @@ Claim indices_of_z() {
   c.says("$Z1_t = sum_{i<t} exp(k_i . k_i)$ and $Z2_t = sum_{i<=t} exp(k_i . q_i)$ normalise the weights.");
   c.is_refuted(slip("After Eq 94 and Eq 95: $Z1_t = sum exp(k_i . k_i)$, $Z2_t = sum exp(k_i . q_i)$.", "none",
                     "The same sentence says 'similar to softmax attention', and Listing 1 has the indices right."));
-  c.exactly("$Z1_t = sum_{i<t} exp(k_i . k_t)$ and $Z2_t = sum_{i<=t} exp(k_i . q_t)$, as Listing 1 has them (with "
-            "$1/sqrt d$).");
+  c.exactly("The right sums are $Z1_t = sum_{i<t} exp(k_i . k_t)$ and $Z2_t = sum_{i<=t} exp(k_i . q_t)$, as Listing 1 "
+            "has them (with $1/sqrt d$).");
   c.because("An index is wrong in both sums.");
   c.runs({"delta_former"}), c.takes(sizes), c.at({{{"T", 20}}}, {{{"T", 60}}});
   return measure(c, [](Points &points, Seed seed, const Params &p, int d, int dv, int T) {
@@ -126,8 +128,8 @@ Claim indices_of_z() {
       return std::accumulate(m.data.begin() + m.columns, m.data.begin() + 2 * m.columns, 0.0);
     };
     points.at({{"t", 2}, {"d", d}}).rounding(4);
-    points.statement("row sum divided by Z1 as printed", sum_of_second_row(printed1), 1);
-    points.statement("row sum divided by Z2 as printed", sum_of_second_row(printed2), 1);
+    points.statement("sum of a row of weights divided by Z1 as printed, against 1", sum_of_second_row(printed1), 1);
+    points.statement("sum of a row of weights divided by Z2 as printed, against 1", sum_of_second_row(printed2), 1);
     Sequence plain = s;
     plain.w = plain.k, plain.alpha.assign(T, 1.0), plain.beta = plain.alpha;
     const Assignments softmax{{"kappa1", "softmax"}, {"kappa2", "softmax"}};
@@ -136,11 +138,11 @@ Claim indices_of_z() {
     };
     points.at(p).rounding(rounding_units("delta_former", plain, softmax));
     points
-        .obligation("reads of DeltaFormer with softmax kernels", results_of("delta_former", plain, softmax),
-                    reads(mended2, mended1))
+        .obligation("reads of DeltaFormer with softmax kernels, against the right sums",
+                    results_of("delta_former", plain, softmax), reads(mended2, mended1))
         .but_not("Z1 as printed", reads(mended2, printed1))
         .but_not("Z2 as printed", reads(printed2, mended1))
-        .but_not("no Z1", reads(mended2, A1));
+        .but_not("weights not divided by Z1", reads(mended2, A1));
   });
 }
 
@@ -171,8 +173,9 @@ Claim stability() {
   c.also([](Points &points, const Protocol &) {
     const auto size = [](double square) { return std::fabs(residual_factor(square, 1, 6)); };
     const auto place = [](double square) { return labels({{"square_norm", square}, {"beta", 1}}); };
-    points.at(place(0.8)).wrong_system("stable for $|k|^2 < 1$", at_most_point(size(0.8), 1, 0));
-    points.at(place(0.5)).wrong_system("unstable from $kappa = 1$ on", at_least_point(size(0.5), 1, 0));
+    points.at(place(0.8))
+        .wrong_system("a residual that does not grow at $|k|^2 = 0.8$", at_most_point(size(0.8), 1, 0));
+    points.at(place(0.5)).wrong_system("a residual that grows at $|k|^2 = 0.5$", at_least_point(size(0.5), 1, 0));
     for (int writes : {10, 40}) {
       const Dense k(writes, 1, Vector(writes, 1.0)), v = k;
       points.at(place(1).set("writes", writes)).rounding(4.0 * writes);
@@ -190,7 +193,9 @@ Claim stability() {
                  smallest = std::min(1.0, std::pow(std::fabs(factor), writes));
     points.at(Params(p).set("writes", writes));
     points.rounding(16 * writes * kappa * largest / smallest * std::max(1.0, std::fabs(factor)));
-    points.statement("residual after a write / residual before it", residual_factor(square, step, writes), factor)
+    points
+        .statement("residual after a write / residual before it, against $1 - beta kappa(k,k)$",
+                   residual_factor(square, step, writes), factor)
         .but_not("$1 + beta kappa(k,k)$", 1 + step * kappa)
         .but_not("$kappa(k,k) = 1 + |k|^2$", 1 - step * (1 + square));
   });

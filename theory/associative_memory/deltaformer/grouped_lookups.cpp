@@ -40,8 +40,8 @@ Claim four_points() {
   ClaimBuilder c("gqa-four-point-fit", "000 E.2, Eq 111");
   c.says("With $w_t^j = j k_t$ there are weights $a_1 ... a_4$ such that $sum_{j=1}^4 a_j exp(j x) = x$ at $x = -1$, "
          "0, 1, 2.");
-  c.exactly("They are unique: the equations are a generalised Vandermonde system in the nodes $e^{-1}$, 1, $e$, $e^2$, "
-            "which are distinct and not zero.");
+  c.exactly("These weights are unique: their equations are a generalised Vandermonde system in the nodes $e^{-1}$, 1, "
+            "$e$, $e^2$, which are distinct and not zero.");
   c.runs({"delta_former"});
   return measure(c, [](Points &points) {
     const auto f = [](const Assignments &more) { return similarity_of_layer(integers, "exp", more); };
@@ -65,18 +65,20 @@ Claim four_points() {
       }
     }
     points.at({{"G", 4}}).rounding(fit_units());
-    points.statement("f of the layer at -1, 0, 1, 2", f(four_exponentials), integers);
-    points.wrong_system("the fit is right at -2 as well", similarity_of_layer({-2}, "exp", four_exponentials),
-                        Vector{-2});
-    points.at({{"G", 3}}).wrong_system("three exponentials, nearest fit", f({{"groups", "3"}}), integers);
+    points.statement("f of the layer at x = -1, 0, 1, 2, against x", f(four_exponentials), integers);
+    points.wrong_system("f of the layer at $x = -2$, as if the fit held there",
+                        similarity_of_layer({-2}, "exp", four_exponentials), Vector{-2});
+    points.at({{"G", 3}}).wrong_system("the nearest fit by three exponentials", f({{"groups", "3"}}), integers);
     points.at({{"G", 4}}).rounding(1e4 * law);
-    points.obligation("determinant", determinant, law).but_not("plain Vandermonde", plain);
+    points.obligation("determinant of the equations for the weights", determinant, law)
+        .but_not("the determinant of the plain Vandermonde matrix", plain);
   });
 }
 
 Claim no_neighbourhood() {
   ClaimBuilder c("gqa-fit-assumption2", "000 E.2");
-  c.says("Therefore grouped attention with four shared heads can express an $f$ that fulfils Assumption 2.");
+  c.says("Because four exponentials can fit the four points (gqa_four_point_fit), grouped attention with four shared "
+         "heads can express an $f$ that fulfils Assumption 2.");
   c.is_refuted(
       limited("E.2: 'a group query attention with four shared heads can express an $f$ that fulfills Assumption 2'.",
               "$G = 4$; $f$ fits the four points -1, 0, 1, 2",
@@ -106,9 +108,10 @@ Claim no_neighbourhood() {
     const double allowed = curvature * h / epsilon_of(Real::f64) + fit_units() / h;
     points.at({{"eps", eps}})
         .rounding(fit_units())
-        .statement("f of the layer at $x + 4 eps$", similarity_of_layer(moved, "exp", four_exponentials), integers);
+        .statement("f of the layer at $x + 4 eps$, against x = -1, 0, 1, 2",
+                   similarity_of_layer(moved, "exp", four_exponentials), integers);
     points.at({{"h", h}}).rounding(allowed);
-    points.obligation("slope of f at -1, 0, 1, 2", measured, slopes)
+    points.obligation("slope of f at -1, 0, 1, 2, against the derivative of the fit", measured, slopes)
         .but_not("slope 0", Vector(4, 0.0))
         .but_not("slope 1", Vector(4, 1.0));
     // at eps = 0, every weight is an integer up to the rounding error of the fit; every step passes this error on to
@@ -124,10 +127,12 @@ Claim no_neighbourhood() {
     for (int j = 0; j < 4; ++j) rounded["a" + std::to_string(j + 1)] = number(std::nearbyint(100 * a[j]) / 100);
     const Dense orthonormal = Dense::identity(n), leaning = key_rows({"equicorrelated", n, n, 0.1}, seed);
     points.at({{"n", n}, {"swaps", swaps}})
-        .obligation("every read, orthonormal keys", reads(orthonormal, Order::later_minus_earlier, four_exponentials));
-    points.wrong_system("inner products of 0.1", reads(leaning, Order::later_minus_earlier, four_exponentials));
-    points.wrong_system("either order", reads(orthonormal, Order::any, four_exponentials));
-    points.wrong_system("weights cut to two decimals", reads(orthonormal, Order::later_minus_earlier, rounded));
+        .obligation("every read of exchanges with orthonormal keys",
+                    reads(orthonormal, Order::later_minus_earlier, four_exponentials));
+    points.wrong_system("keys with inner products of 0.1",
+                        reads(leaning, Order::later_minus_earlier, four_exponentials));
+    points.wrong_system("keys subtracted in either order", reads(orthonormal, Order::any, four_exponentials));
+    points.wrong_system("weights rounded to two decimals", reads(orthonormal, Order::later_minus_earlier, rounded));
   });
 }
 
@@ -151,9 +156,9 @@ Claim stays_linear() {
     for (int j = 0; j < G; ++j) combined = combined + weight(j) * lookups(j);
     const Dense A = grouped(linear_kernel), wanted = solve_unit_lower(A, v);
     points.at({{"T", T}, {"d", d}, {"G", G}}).rounding(4 * solve_units(A, wanted));
-    points.statement("u of one linear kernel against G grouped ones", written(k, combined, v), wanted)
-        .but_not("exp for linear", solve_unit_lower(grouped(exp_kernel), v));
-    points.wrong_system("mean for sum", written(k, 1.0 / G * combined, v), wanted);
+    points.statement("u with one linear kernel, against u with G grouped lookups", written(k, combined, v), wanted)
+        .but_not("the exp kernel in place of the linear kernel", solve_unit_lower(grouped(exp_kernel), v));
+    points.wrong_system("the mean of the lookups in place of their sum", written(k, 1.0 / G * combined, v), wanted);
   });
 }
 } // namespace

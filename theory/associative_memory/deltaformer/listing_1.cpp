@@ -50,8 +50,8 @@ std::vector<ParamSpec> sizes(int T, int C, int d) {
 
 Claim equivalence() {
   ClaimBuilder c("listing1-equivalence", "000 Listing 1, verify_equivalence");
-  c.says("The chunked program gives what the naive one gives: allclose with atol = 1e-5 at $B = H = 2$, $T = 1024$, $D "
-         "= 64$, $C = 32$, Gaussian keys and values, float32.");
+  c.says("The chunked program gives the results of the naive program: allclose with atol = 1e-5 at $B = H = 2$, $T = "
+         "1024$, $D = 64$, $C = 32$, Gaussian keys and values, float32.");
   c.exactly("An identity. In the printed listing a docstring is on the def line and brackets are missing, but the "
             "logic is right.");
   c.runs({"delta_former"}), c.takes(sizes(1024, 32, 64));
@@ -62,7 +62,7 @@ Claim equivalence() {
       const Data x(T, d, d, protocol.seed, head);
       const Vector slow = x.naive<float>(Weights::softmax);
       points.at(sized(T, C, d).set("head", head))
-          .statement("largest |difference| in float32, at most atol",
+          .statement("largest difference of the two programs in float32, at most atol = 1e-5",
                      at_most_point(max_difference(x.chunked<float>({size_t(C)}), slow), 1e-5, 0));
     }
     // in double, so float32 rounding cannot hide an error, and at a size at which every line runs
@@ -73,11 +73,11 @@ Claim equivalence() {
       return x.chunked<double>({size_t(C), Weights::softmax, Tail::dropped, listing::Solve::inverse, slip});
     };
     points.at(sized(t, C, d)).rounding(units_of(x.A(Weights::softmax), slow));
-    points.obligation("u in float64", with(Slip::none), slow);
-    points.wrong_system("first row of A not zeroed", with(Slip::first_row_kept), slow);
-    points.obligation("u of the layer delta_former", x.layer(Weights::softmax, C), slow);
+    points.obligation("u of the chunked program in float64, against the naive program", with(Slip::none), slow);
+    points.wrong_system("the first row of A not set to zero", with(Slip::first_row_kept), slow);
+    points.obligation("u of the layer delta_former, against the naive program", x.layer(Weights::softmax, C), slow);
     if (t > C) {
-      points.wrong_system("earlier chunks ignored", with(Slip::old_keys_ignored), slow);
+      points.wrong_system("a chunk that ignores the earlier chunks", with(Slip::old_keys_ignored), slow);
       points.wrong_system("the two weights of the merge exchanged", with(Slip::merge_exchanged), slow);
     }
   });
@@ -85,7 +85,8 @@ Claim equivalence() {
 
 Claim tail() {
   ClaimBuilder c("listing1-tail", "000 Listing 1 (chunk_nums = T // C)");
-  c.says("Stricter reading: the chunked program gives what the naive one gives also if $T$ is not a multiple of $C$.");
+  c.says("Stricter reading: the chunked program gives the results of the naive program also if $T$ is not a multiple "
+         "of $C$.");
   c.is_refuted(outside("Listing 1: chunk_nums = $T // C$, called at $T = 1024$, $C = 32$.",
                        "$N$ equally sized chunks of length $C = floor(T / N) (D.3)$",
                        "The listing is 'a simple implementation, serving as pseudo-code'."));
@@ -104,14 +105,15 @@ Claim tail() {
     const size_t whole = size_t(T / C * C) * d;
     Vector cut = slow;
     std::fill(cut.begin() + whole, cut.end(), 0.0);
-    points.rounding(units).statement("u of the printed program", printed, slow);
-    points.obligation("u with a shorter last chunk", mended, slow);
+    points.rounding(units).statement("u of the printed chunked program, against the naive program", printed, slow);
+    points.obligation("u with a shorter last chunk, against the naive program", mended, slow);
     points.wrong_system(
         "a last chunk that ignores the earlier ones",
         x.chunked<double>({size_t(C), Weights::softmax, Tail::ragged, listing::Solve::inverse, Slip::old_keys_ignored}),
         slow);
-    points.obligation("u of the printed program, against u with the last rows zero", printed, cut);
-    points.obligation("u of the layer delta_former", x.layer(Weights::softmax, C), slow);
+    points.obligation("u of the printed chunked program, against the naive program with the last rows set to zero",
+                      printed, cut);
+    points.obligation("u of the layer delta_former, against the naive program", x.layer(Weights::softmax, C), slow);
   });
 }
 
@@ -120,7 +122,7 @@ Claim parallel_blocks() {
   c.says(
       "Each diagonal block can be inverted in parallel with the others if the normalisation of softmax is not used.");
   c.exactly("The comment is true, but the condition is not needed. The normaliser $Z_t$ depends only on the keys, so "
-            "that the blocks of the softmax kernel can be inverted in advance as well.");
+            "the blocks of the softmax kernel can be inverted in parallel as well.");
   c.runs({"delta_former"}), c.takes(sizes(96, 16, 8));
   return measure(c, [](Points &points, Seed seed, int T, int C, int d) {
     if (T < 2 * C) usage_error("at T < 2 C there are no two blocks to invert in parallel");
@@ -136,11 +138,12 @@ Claim parallel_blocks() {
       const Vector layer = x.layer(weights, C);
       points.rounding(units_of(x.A(weights), layer));
       const Vector blocks = beforehand(Slip::none);
-      auto stated = linear ? points.statement("u of delta_former against blocks inverted beforehand", layer, blocks)
+      auto stated = linear ? points.statement("linear kernel: u of delta_former against blocks inverted beforehand",
+                                              layer, blocks)
                            : points.obligation("softmax kernel: u of delta_former against blocks inverted beforehand",
                                                layer, blocks);
-      if (!linear) stated.but_not("normaliser of the block alone", beforehand(Slip::own_mass_only));
-      stated.but_not("older chunks ignored", beforehand(Slip::old_keys_ignored));
+      if (!linear) stated.but_not("the normaliser of each block alone", beforehand(Slip::own_mass_only));
+      stated.but_not("chunks that ignore the older chunks", beforehand(Slip::old_keys_ignored));
     }
   });
 }
@@ -151,7 +154,7 @@ Claim comment_iteration() {
          "after $log2 C - 1$ steps.");
   c.is_refuted(slip("Listing 1, comment at the inverse: $a_{i+1}$, $b_{i+1} = a_i b_i + b_i b_i$.", "none",
                     "Eq 100, on the next page, has the iteration right."));
-  c.exactly("$a_{i+1} = a_i + a_i b_i$ and $b_{i+1} = b_i b_i$, as in Eq 100.");
+  c.exactly("The right iteration is $a_{i+1} = a_i + a_i b_i$ and $b_{i+1} = b_i b_i$, as in Eq 100.");
   c.because("The comment gives one expression for two names, and $a_i$ is missing in it.");
   c.takes({integer_param("C", 8, 3, 128, "chunk length")});
   return measure(c, [](Points &points, Seed seed, int C) {
@@ -171,8 +174,8 @@ Claim comment_iteration() {
         .statement("$(I + A)^{-1}$ by the iteration of the comment", iterate(by_comment, steps), wanted);
     points.obligation("$(I + A)^{-1}$ by the iteration of Eq 100", iterate(by_eq_100, steps), wanted);
     points.wrong_system("one step less", iterate(by_eq_100, steps - 1), wanted);
-    points.wrong_system("$a_{i+1} = a_i b_i$", iterate(product, steps), wanted);
-    points.wrong_system("b squared first", iterate(squared_first, steps), wanted);
+    points.wrong_system("$a_{i+1} = a_i b_i$ in place of $a_i + a_i b_i$", iterate(product, steps), wanted);
+    points.wrong_system("$b_i$ squared before it is used in $a_{i+1}$", iterate(squared_first, steps), wanted);
   });
 }
 } // namespace

@@ -35,8 +35,8 @@ Claim solve_sign() {
   ClaimBuilder c("listing2-solve-sign", "000 Listing 2");
   c.says("$u$ = solve_triangular($beta A$, $alpha v$, upper=False, unitriangular=True) is Eq 41, $u_t = alpha v_t - "
          "beta sum_{i<t} kappa_1(k_i, w_t) u_i$.");
-  c.exactly("It solves $(I + beta tril(A, -1)) u = alpha v$. The diagonal and the upper part of $A$, where exp turns "
-            "the masked zeros into 1, are not read.");
+  c.exactly("The call solves $(I + beta tril(A, -1)) u = alpha v$. The diagonal and the upper part of $A$, where exp "
+            "turns the masked zeros into 1, are not read.");
   c.runs({"delta_former"}), c.takes(sizes);
   return measure(c, [](Points &points, Seed seed, const Params &p, int T, int d, int dv) {
     const Data x(T, d, dv, seed);
@@ -53,10 +53,10 @@ Claim solve_sign() {
       for (int t = 0; t < T; ++t) strict(t, t) = 0, lower(t, t) = 1;
       points.at(changed(p, {{"kernel", kernel}})).rounding(solve_units(beta * strict, u));
       auto stated = points.statement("u of delta_former, against the solve", layer, u)
-                        .but_not("sign of $beta$", solve_triangular(-beta * A, alpha * x.v))
-                        .but_not("diagonal used", inverse(I + beta * lower) * (alpha * x.v));
-      if (std::string(kernel) == "exp") // with the linear kernel, these elements are 0
-        stated.but_not("upper part used", inverse(I + beta * A) * (alpha * x.v));
+                        .but_not("$beta$ with the opposite sign", solve_triangular(-beta * A, alpha * x.v))
+                        .but_not("the diagonal of A used", inverse(I + beta * lower) * (alpha * x.v));
+      if (std::string(kernel) == "exp") // the linear kernel leaves zeros there
+        stated.but_not("the upper part of A used", inverse(I + beta * A) * (alpha * x.v));
     }
   });
 }
@@ -82,16 +82,16 @@ Claim softmax_mask() {
     const Dense listed = normalise_sums(x.stored(exp_kernel)),
                 causal = normalise_sums(causal_weights(x.k, x.w, exp_kernel, Triangle::strict));
     const double weight = listed(1, 0);
-    points.rounding(8).statement("weight of the first step at the second", weight, 1);
+    points.rounding(8).statement("weight of the first step at the second, against the causal weight 1", weight, 1);
     points.rounding(8.0 * T)
         .obligation("weight of the first step at the second, against $e^x / (e^x + T - 1)$", weight,
                     e_x / (e_x + T - 1))
-        .but_not("$T$ for $T - 1$", e_x / (e_x + T))
-        .but_not("masked by $-inf$", 1);
+        .but_not("$T$ in place of $T - 1$", e_x / (e_x + T))
+        .but_not("1, as if masked by $-inf$", 1);
     const Dense u = solve_unit_lower(causal, x.v);
     points.rounding(solve_units(causal, u));
     points.obligation("$u$ of delta_former, against masking by $-inf$", written(x.k, x.w, x.v, {"softmax"}), u)
-        .but_not("u of the listing's branch", solve_triangular(listed, x.v));
+        .but_not("u with the weights of the listing's branch", solve_triangular(listed, x.v));
   });
 }
 } // namespace

@@ -76,15 +76,18 @@ Claim same_cache() {
       const Vector whole = run.whole_run();
       const double past = run.cut;
       points.at({{"T", T}, {"d", d}, {"dv", dv}, {"G", groups}}).rounding(0);
-      auto numbers =
-          points.statement("numbers of the past that later reads depend on", run.numbers_in_use(), past * (d + dv))
-              .but_not("w cached too", past * (2 * d + dv));
-      if (groups > 1) numbers.but_not("a key for each group", past * (groups * d + dv));
+      auto numbers = points
+                         .statement("numbers of the past on which later reads depend: $t (d_k + d_v)$",
+                                    run.numbers_in_use(), past * (d + dv))
+                         .but_not("$t (2 d_k + d_v)$, as if w were cached too", past * (2 * d + dv));
+      if (groups > 1)
+        numbers.but_not("$t (G d_k + d_v)$, as if there were a key for each group", past * (groups * d + dv));
       points.rounding(1e4 * T * max_abs(whole)); // with G = 4, a sum has weights of up to 60
-      points.obligation("later reads from the cache alone", run.from(run.cache(groups)), whole);
+      points.obligation("later reads from the cache alone, against those of the whole run", run.from(run.cache(groups)),
+                        whole);
       HandOver::Cache other = run.cache(groups);
-      other.u = run.v; // v instead of u, as if no step had erased anything
-      points.wrong_system("v cached for u", run.from(other), whole);
+      other.u = run.v; // as if nothing had been erased
+      points.wrong_system("v cached in place of u", run.from(other), whole);
     }
   });
 }

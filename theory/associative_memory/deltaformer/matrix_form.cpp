@@ -28,7 +28,7 @@ Claim matrix_form_of_the_recursion() {
       points.at({{"kernel", kernel}, {"T", T}, {"d", d}, {"dv", dv}}).rounding(solve_units(A, recursion));
       points.statement("u of delta_former against $(I + A)^-1 V$", recursion, inverse(I + A) * V)
           .but_not("$(I - A)^-1 V$", inverse(I - A) * V)
-          .but_not("diagonal kept", inverse(I + weights(Triangle::with_diagonal)) * V)
+          .but_not("the diagonal of A kept", inverse(I + weights(Triangle::with_diagonal)) * V)
           .but_not("$(I - A) V$", (I - A) * V);
     };
     add("linear", K, linear_kernel);
@@ -88,10 +88,10 @@ Claim conditioning() {
   ClaimBuilder c("deltaformer-exp-conditioning", "000 §3.2 after Eq 49");
   c.says("With an unsuitable similarity $kappa_1$ errors accumulate in the update of $u$: the matrix that is inverted "
          "is likely to be ill-conditioned.");
-  c.exactly("With such kernels cond$(I + A)$ grows exponentially in $T$. If one unit key is repeated with the exp "
-            "kernel, the corner of the inverse is $-e (1 - e)^{T-2}$. With Gaussian keys and the linear kernel, $E log "
-            "|(I - k k^T) x| > 0$ for a unit vector $x$, at every step. For softmax rows, and for unit keys with the "
-            "linear kernel, the growth is polynomial.");
+  c.exactly("With unsuitable kernels cond$(I + A)$ grows exponentially in $T$. If one unit key is repeated with the "
+            "exp kernel, the bottom left entry of the inverse is $-e (1 - e)^{T-2}$. With Gaussian keys and the linear "
+            "kernel, $E log |(I - k k^T) x| > 0$ for a unit vector $x$, at every step. For softmax rows, and for unit "
+            "keys with the linear kernel, the growth is polynomial.");
   c.runs({"delta_former", "delta_net"}), c.takes({key_width_param(16, 8, 64)});
   c.first([](Points &points, const Protocol &) {
     const double e = std::exp(1.0);
@@ -99,9 +99,11 @@ Claim conditioning() {
       const Dense same(T, 1, Vector(T, 1.0)), inverse = written(same, same, Dense::identity(T), {"exp"});
       const double law = -e * std::pow(1 - e, T - 2);
       points.at({{"T", T}}).rounding(8.0 * T * T * std::fabs(law));
-      points.statement("corner of the inverse, one unit key repeated, exp", inverse(T - 1, 0), law)
-          .but_not("exponent $T-1$", -e * std::pow(1 - e, T - 1))
-          .but_not("$e^{T-2}$ growth", -e * std::exp(T - 2.0));
+      points
+          .statement("bottom left entry of $(I + A)^-1$, one unit key repeated, exp kernel: $-e (1 - e)^{T-2}$",
+                     inverse(T - 1, 0), law)
+          .but_not("exponent $T-1$ in place of $T-2$", -e * std::pow(1 - e, T - 1))
+          .but_not("$-e e^{T-2}$", -e * std::exp(T - 2.0));
     }
   });
   c.last([](Points &points, const Protocol &protocol) {
@@ -117,11 +119,12 @@ Claim conditioning() {
         .obligation("growth of log cond$(I + A)$ per step, at most as for $T^2$", at_most_point(soft, square));
     points.at(keys("unit", "linear"))
         .obligation("growth of log cond$(I + A)$ per step, at most as for $T^2$", at_most_point(unit, square));
-    points.at(keys("Gaussian", "linear")).wrong_system("Gaussian for unit keys", at_most_point(line, square));
+    points.at(keys("Gaussian", "linear"))
+        .wrong_system("Gaussian keys in place of unit keys", at_most_point(line, square));
     points.obligation("growth of log cond$(I + A)$ per step, at least as for $T^5$", at_least_point(line, fifth));
     points.at(keys("Gaussian", "exp"))
         .obligation("growth of log cond$(I + A)$ per step, at least as for $T^5$", at_least_point(exponential, fifth));
-    points.at(keys("unit", "linear")).wrong_system("unit for Gaussian keys", at_least_point(unit, fifth));
+    points.at(keys("unit", "linear")).wrong_system("unit keys in place of Gaussian keys", at_least_point(unit, fifth));
   });
   return measure(c, [](Points &points, const Protocol &protocol, int d) {
     const double law = growth_of_gaussian_keys(d), nearest = growth_of_gaussian_keys(d, 2);
@@ -131,9 +134,10 @@ Claim conditioning() {
                            return erasures(first, n, d, unit, protocol.seed);
                          }));
     };
-    points.statement("log growth per step, Gaussian keys, linear", sampled_point(grown(false), law, 1e-6))
-        .but_not("$|k|^2$ for $|k|^2 - 2$", nearest)
-        .but_not("polynomial growth", 0);
+    points
+        .statement("growth of $log |x|$ per erasure $I - k k^T$, Gaussian keys", sampled_point(grown(false), law, 1e-6))
+        .but_not("$|k|^2$ in place of $|k|^2 - 2$", nearest)
+        .but_not("0, as for polynomial growth", 0);
     points.wrong_system("unit keys", sampled_point(grown(true), law, 1e-6));
   });
 }
@@ -163,14 +167,15 @@ Claim swaps_by_chunks() {
     for (const char *form : {"recurrent", "chunked", "doubling"})
       for (Real real : {Real::f32, Real::f64}) {
         points.at({{"form", form}, {"real", name_of(real)}, {"T", n.T}})
-            .statement("integer values", exactly_tracked(reads_by("round", story.sequence, form, real), story));
-        points.rounding(0).wrong_system("a chunk without the earlier ones", reads_by("round", second, form, real),
+            .statement("every read, integer values",
+                       exactly_tracked(reads_by("round", story.sequence, form, real), story));
+        points.rounding(0).wrong_system("a chunk without the earlier chunks", reads_by("round", second, form, real),
                                         wanted);
         if (std::string(form) == "recurrent") continue;
         const double units = accumulated_terms(n, 64) * conditioning * max_abs(sequential);
         points.rounding(units * epsilon_of(real) / epsilon_of(Real::f64))
-            .statement("Gaussian values, against the recurrent form", reads_by("round", gaussian, form, real),
-                       sequential);
+            .statement("every read, Gaussian values, against the recurrent form",
+                       reads_by("round", gaussian, form, real), sequential);
       }
   });
 }

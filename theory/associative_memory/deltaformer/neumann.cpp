@@ -46,14 +46,14 @@ Claim identity() {
     if (C < 4 || floor_log2(C) != ceil_log2(C)) usage_error("C must be a power of two from 4 on (neumann_non_power2)");
     const System x(C, seed);
     const Doubled doubled = doubling(x.A, iterations), short_of_one = doubling(x.A, iterations - 1);
-    points.rounding(x.units).statement("U after $log2 C - 1$ iterations", doubled.X * x.V, x.U);
+    points.rounding(x.units).statement("U after $log2 C - 1$ iterations, against substitution", doubled.X * x.V, x.U);
     points.wrong_system("one iteration less", short_of_one.X * x.V, x.U);
-    points.statement("delta_former, form doubling", by_layer(x.A, x.V), x.U);
-    points.wrong_system("$I + A$ for $I - A$", by_layer(-1 * x.A, x.V), x.U);
+    points.statement("U of delta_former in its form doubling, against substitution", by_layer(x.A, x.V), x.U);
+    points.wrong_system("$I + A$ in place of $I - A$", by_layer(-1 * x.A, x.V), x.U);
     points.rounding(0)
-        .statement("products of C x C matrices", doubled.products, 2 * std::log2(C) - 2)
+        .statement("number of products of C x C matrices: $2 log2 C - 2$", doubled.products, 2 * std::log2(C) - 2)
         .but_not("$2 log2 C$", 2 * std::log2(C));
-    points.obligation("one iteration less: $I - A^{C/2}$", x.remainder(iterations - 1, C / 2))
+    points.obligation("$(I + A) X$ after one iteration less, against $I - A^{C/2}$", x.remainder(iterations - 1, C / 2))
         .but_not("$I - A^{C/2 - 1}$", x.remainder(iterations - 1, C / 2 - 1));
   });
 }
@@ -72,10 +72,11 @@ Claim other_sizes() {
     const int down = floor_log2(C) - 1, up = ceil_log2(C) - 1;
     if (C < 3 || down == up) usage_error("C is a power of two: see neumann_doubling");
     const System x(C, seed);
-    points.rounding(x.units).statement("U after $floor(log2 C) - 1$ iterations", doubling(x.A, down).X * x.V, x.U);
-    points.obligation("U after $ceil(log2 C) - 1$ iterations", doubling(x.A, up).X * x.V, x.U);
-    points.wrong_system("$I + A$ for $I - A$", doubling(-1 * x.A, up).X * x.V, x.U);
-    points.obligation("delta_former, form doubling", by_layer(x.A, x.V), x.U);
+    points.rounding(x.units).statement("U after $floor(log2 C) - 1$ iterations, against substitution",
+                                       doubling(x.A, down).X * x.V, x.U);
+    points.obligation("U after $ceil(log2 C) - 1$ iterations, against substitution", doubling(x.A, up).X * x.V, x.U);
+    points.wrong_system("$I + A$ in place of $I - A$", doubling(-1 * x.A, up).X * x.V, x.U);
+    points.obligation("U of delta_former in its form doubling, against substitution", by_layer(x.A, x.V), x.U);
     points
         .obligation("$(I + A) X$ after $floor(log2 C) - 1$ iterations, against $I - A^{2^floor(log2 C)}$",
                     x.remainder(down, 2 << down))
@@ -126,9 +127,12 @@ Claim rounding() {
     };
     for (Real real : {Real::f32, Real::f64}) {
       points.at(params_of(C).set("real", name_of(real)))
-          .statement("one key repeated, doubling", point(same_key, "linear", "doubling", real));
-      points.obligation("one key repeated, substitution", point(same_key, "linear", "chunked", real));
-      points.obligation("softmax rows, doubling", point(soft, "softmax", "doubling", real));
+          .statement("reads with one key repeated, doubling against the recurrent form",
+                     point(same_key, "linear", "doubling", real));
+      points.obligation("reads with one key repeated, substitution against the recurrent form",
+                        point(same_key, "linear", "chunked", real));
+      points.obligation("reads with softmax rows, doubling against the recurrent form",
+                        point(soft, "softmax", "doubling", real));
       points.wrong_system("the doubling in place of substitution", point(same_key, "linear", "doubling", real));
     }
     Dense ones(C, C);
@@ -137,7 +141,8 @@ Claim rounding() {
     const double largest = binomial(C - 2, C / 2 - 1);
     points.at(params_of(C))
         .rounding(4.0 * C * floor_log2(C) * largest)
-        .obligation("largest entry of a power of A", doubling(ones, floor_log2(C) - 1).largest_power, largest)
+        .obligation("largest entry of a power of A, one key repeated: $C(C-2, C/2-1)$",
+                    doubling(ones, floor_log2(C) - 1).largest_power, largest)
         .but_not("$C(C-1, C/2-1)$", binomial(C - 1, C / 2 - 1))
         .but_not("$2^C$", std::exp2(C));
   });

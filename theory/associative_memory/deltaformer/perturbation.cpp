@@ -22,10 +22,10 @@ struct Case {
 
 Claim first_order() {
   ClaimBuilder c("eq51-perturbation", "000 §3.2, Eq 51");
-  c.says(
-      "$|(A1 + dA)^{-1} V - A1^{-1} V|$ is about $|A1^{-1} dA A1^{-1} V|$, which is at most $|A1^{-1}|^2 |dA| |V|$.");
+  c.says("For an error $dA$ of $A1 = I + A$, $|(A1 + dA)^{-1} V - A1^{-1} V|$ is about $|A1^{-1} dA A1^{-1} V|$, which "
+         "is at most $|A1^{-1}|^2 |dA| |V|$.");
   c.exactly("The first expression is right to first order in $dA$: the remainder is $A1^{-1} dA A1^{-1} dA A1^{-1} V + "
-            "O(|dA|^3)$. The inequality holds for every $dA$.");
+            "O(|dA|^3)$. The inequality between the last two expressions holds for every $dA$.");
   c.because("The bound is meant for the first-order term. A bound of the whole change needs the further factor $1/(1 - "
             "|A1^{-1}| |dA|)$ (eq51_strict_lower).");
   c.holds_asymptotically(), c.runs({"delta_former"});
@@ -37,14 +37,15 @@ Claim first_order() {
     const Dense half(1, 1, {0.5}), product = inverse(half) * inverse(half);
     const double inverse_half = spectral_norm(inverse(half));
     points.at({{"T", 1}, {"A", 0.5}})
-        .obligation("first-order change, at most its bound",
+        .obligation("first-order change of u, at most $|A1^-1|^2 |dA| |V|$",
                     at_most_point(product(0, 0), inverse_half * inverse_half, 16 * 4 * epsilon_of(Real::f64)))
-        .but_not("$|A^-1|$ to the first power", inverse_half);
-    Dense steps(3, 3); // A = 0 and V = I: here the whole change exceeds the first-order bound
+        .but_not("$|A1^-1|$ in place of its square", inverse_half);
+    Dense steps(3, 3); // A = 0, V = I, where the whole change exceeds the bound
     steps(1, 0) = steps(2, 1) = -0.5;
     const double change = spectral_norm(written(steps, Dense::identity(3)) - Dense::identity(3));
     points.at({{"T", 3}, {"norm", 0.5}})
-        .wrong_system("the whole change, at most the same bound", at_most_point(change, spectral_norm(steps), 0));
+        .wrong_system("the whole change, at most the bound of the first-order change",
+                      at_most_point(change, spectral_norm(steps), 0));
   });
   return measure(c, [](Points &points, Seed seed, int T, int d, double norm) {
     const Case c(T, d, seed);
@@ -61,10 +62,10 @@ Claim first_order() {
     const double allowed = (frobenius_norm(third) / (1 - x) + rounding) / (norm * norm) / epsilon_of(Real::f64);
     const Vector left = minus(change, first.data, norm * norm);
     const auto held = [&](const Dense &law) { return exact_point(left, (1 / (norm * norm) * law).data, allowed); };
-    points.limit("(change - first order) / $|dA|^2$", held(second))
-        .but_not("first order exact", held(0 * second))
-        .but_not("second order of the other sign", held(-1 * second));
-    points.obligation("first-order change, at most its bound",
+    points.limit("(change of u - its first order) / $|dA|^2$, against the second order", held(second))
+        .but_not("0, as if the first order were exact", held(0 * second))
+        .but_not("the second order with the opposite sign", held(-1 * second));
+    points.obligation("first-order change of u, at most $|A1^-1|^2 |dA| |V|$",
                       at_most_point(spectral_norm(first), reach * reach * norm * spectral_norm(c.V), 0));
   });
 }
@@ -87,10 +88,13 @@ Claim strict() {
       return spectral_norm(written(dA, Dense::identity(size)) - Dense::identity(size));
     };
     const double law = a * (a + std::sqrt(a * a + 4)) / 2;
-    points.at({{"norm", a}, {"size", 3}}).statement("change, at most $|dA|$", at_most_point(change(3), a, 0));
-    points.rounding(64).obligation("change of u", change(3), law).but_not("no square of dA", a);
-    points.wrong_system("2 x 2, where $dA^2 = 0$", change(2), law);
-    points.obligation("change, at most $|dA| / (1 - |dA|)$", at_most_point(change(3), a / (1 - a), 0));
+    points.at({{"norm", a}, {"size", 3}})
+        .statement("norm of the change of u, at most $|dA|$", at_most_point(change(3), a, 0));
+    points.rounding(64)
+        .obligation("norm of the change of u: $a (a + sqrt(a^2 + 4)) / 2$", change(3), law)
+        .but_not("$a$, without the square of dA", a);
+    points.wrong_system("2 x 2 matrices, where $dA^2 = 0$", change(2), law);
+    points.obligation("norm of the change of u, at most $|dA| / (1 - |dA|)$", at_most_point(change(3), a / (1 - a), 0));
   });
 }
 
@@ -105,7 +109,7 @@ Dense read_with(const Dense &A2, const Dense &U) {
 
 Claim product() {
   ClaimBuilder c("eq52-perturbation", "000 §3.2, Eq 52");
-  c.says("$|(A2 + dA) U - A2 U| = |dA U| <= |dA| |U|$.");
+  c.says("For an error $dA$ of $A2$, $|(A2 + dA) U - A2 U| = |dA U| <= |dA| |U|$.");
   c.exactly("This is exact for $dA$ of any size. Equality holds if $U$ lies along the leading direction of $dA$.");
   c.runs({"delta_former"}), c.takes({steps_param(16, 2, 64), real_param("norm", 1, 1e-3, 1e3, "spectral norm of dA")});
   c.at({{{"norm", 1e-3}}, {}, {{"norm", 1e3}}});
@@ -116,9 +120,11 @@ Claim product() {
     const double moved = frobenius_norm(read_with(ones, along) - read_with(zero, along));
     points.at({{"T", 2}, {"norm", golden}})
         .rounding(32)
-        .obligation("attained: golden ratio times $|U|$", moved, golden * frobenius_norm(along))
-        .but_not("largest entry for $|dA|$", at_most_point(moved, frobenius_norm(along), 0))
-        .but_not("Frobenius norm for $|dA|$", std::sqrt(3) * frobenius_norm(along));
+        .obligation("change of o where the bound is attained, against golden ratio times $|U|$", moved,
+                    golden * frobenius_norm(along))
+        .but_not("the largest entry of dA in place of its spectral norm",
+                 at_most_point(moved, frobenius_norm(along), 0))
+        .but_not("the Frobenius norm of dA in place of its spectral norm", std::sqrt(3) * frobenius_norm(along));
   });
   return measure(c, [](Points &points, Seed seed, int T, double norm) {
     const Case c(T, 8, seed);
@@ -126,10 +132,11 @@ Claim product() {
     const Vector change = minus(read_with(A2 + dA, U).data, read_with(A2, U).data),
                  twice = minus(read_with(A2 + 2 * dA, U).data, read_with(A2, U).data);
     const double size = spectral_norm(U), units = 4.0 * T * (spectral_norm(A2) + norm) * size;
-    points.rounding(units).statement("change of o", change, (dA * U).data);
-    points.wrong_system("dA twice", twice, (dA * U).data);
-    points.statement("$|dA U|$, at most $|dA| |U|$", at_most_point(spectral_norm(Dense(T, U.columns, change)),
-                                                                   norm * size, units * epsilon_of(Real::f64)));
+    points.rounding(units).statement("change of o, against $dA U$", change, (dA * U).data);
+    points.wrong_system("$2 dA$ in place of dA", twice, (dA * U).data);
+    points.statement(
+        "norm of the change of o, at most $|dA| |U|$",
+        at_most_point(spectral_norm(Dense(T, U.columns, change)), norm * size, units * epsilon_of(Real::f64)));
   });
 }
 
@@ -164,10 +171,10 @@ Dense shrunk_most(const Dense &A1) {
 Claim u_against_o() {
   ClaimBuilder c("u-less-stable-than-o", "000 §3.2 after Eq 52");
   c.says("Under perturbations of the score matrices the calculation of $u$ is less stable than that of $o$.");
-  c.exactly(
-      "The bound of Eq 51 divided by the bound of Eq 52 is at least $|A1^{-1}| >= 1$. For independent errors of equal "
-      "size in the entries, $mean |du|^2 / mean |do|^2 = sum_t |A1^{-1} e_t|^2 |U_{<t}|^2 / sum_t |U_{<t}|^2 >= 1$, "
-      "with equality only for $A1 = I$. So the statement holds on average, not for every error.");
+  c.exactly("The bound of Eq 51 divided by the bound of Eq 52 is at least $|A1^{-1}| >= 1$. For independent errors of "
+            "equal size in the entries, $mean |du|^2 / mean |do|^2 = sum_t |A1^{-1} e_t|^2 |U_{<t}|^2 / sum_t "
+            "|U_{<t}|^2 >= 1$, with equality only for $A1 = I$. Here $U_{<t}$ are the rows of $U$ before $t$, and "
+            "$e_t$ is the unit vector of step $t$. So the statement holds on average, not for every error.");
   c.runs({"delta_former"});
   c.takes({integer_param("n", 5, 2, 16, "elements"), integer_param("swaps", 16, 1, 32, "exchanges"),
            real_param("cosine", 0.1, -0.05, 0.12, "inner product of any two keys")});
@@ -196,11 +203,11 @@ Claim u_against_o() {
       const auto [of_u, of_o] = effects(A, A2, V);
       const double ratio = std::sqrt(of_u / of_o), units = solve_units(A, U) * frobenius_norm(inverse_A);
       points.at({{"kernel", name}, {"n", n}, {"T", shape.T}})
-          .statement("rms of du / rms of do", at_least_point(ratio, 1, 0));
+          .statement("root mean square of du / root mean square of do, at least 1", at_least_point(ratio, 1, 0));
       points.rounding(units)
-          .obligation("rms of du / rms of do, against the sum over columns in the exact form", ratio,
-                      std::sqrt(above / below))
-          .but_not("1", 1)
+          .obligation("root mean square of du / root mean square of do, against the sum over columns in the exact form",
+                      ratio, std::sqrt(above / below))
+          .but_not("ratio 1", 1)
           .but_not("$|A^-1|_F / sqrt T$", frobenius_norm(inverse_A) / std::sqrt(shape.T));
       // One error x e_1^T: du = -A^{-1} x u_1^T and do = x u_1^T.
       const Dense x = shrunk_most(A1);

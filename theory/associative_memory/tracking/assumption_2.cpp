@@ -44,13 +44,13 @@ Claim rounding() {
         .obligation(
             "share of the neighbourhoods on which round is wrong",
             bracketed_point(beyond.left_by(similarity_of_layer(beyond.points, "round")), 1 - 1 / (8 * 0.13), step))
-        .but_not("none: $4 eps > 1/2$ is harmless", 0)
-        .but_not("reach $5 eps$", 1 - 1 / (10 * 0.13));
+        .but_not("none, as if $4 eps > 1/2$ were harmless", 0)
+        .but_not("neighbourhoods of $5 eps$ in place of $4 eps$", 1 - 1 / (10 * 0.13));
     points.at(at(0.00124)).rounding(0);
-    points.obligation("two decimals on U(x, $4 eps$)", two_decimals(fine.points), fine.centres);
+    points.obligation("rounding to two decimals on U(x, $4 eps$), against x", two_decimals(fine.points), fine.centres);
     points.at(at(0.002));
     points
-        .obligation("share of the neighbourhoods on which two decimals are wrong",
+        .obligation("share of the neighbourhoods on which rounding to two decimals is wrong",
                     bracketed_point(coarse.left_by(two_decimals(coarse.points)), 1 - 0.005 / (4 * 0.002), step))
         .but_not("none, as for round", 0);
     // Listing 2 divides the logits by sqrt(head_dim), here 4.
@@ -63,14 +63,17 @@ Claim rounding() {
       return exactly_tracked(run("delta_former", story.sequence, scaled, "chunked", 64).o, story);
     };
     const auto sized = [&](double norm) { return labels({{"norm", norm}, {"d", d}}); };
-    points.at(sized(2)).obligation("every read over $sqrt(head_dim)$, $|k| = head_dim^{1/4}$", over_root(2));
-    points.at(sized(1)).wrong_system("unit keys over $sqrt(head_dim)$", over_root(1));
+    points.at(sized(2)).obligation("every read, scores divided by $sqrt(head_dim)$, keys of norm $head_dim^{1/4}$",
+                                   over_root(2));
+    points.at(sized(1)).wrong_system("scores divided by $sqrt(head_dim)$, unit keys", over_root(1));
   });
   return measure(c, [](Points &points, double eps) {
     if (eps >= 0.125) usage_error("Assumption 1 asks for eps < 1/8");
     const Neighbourhood near(eps);
-    points.rounding(0).statement("round on U(x, $4 eps$)", similarity_of_layer(near.points, "round"), near.centres);
-    points.wrong_system("linear for round", similarity_of_layer(near.points, "linear"), near.centres);
+    points.rounding(0).statement("round on U(x, $4 eps$), against x", similarity_of_layer(near.points, "round"),
+                                 near.centres);
+    points.wrong_system("the linear kernel in place of round", similarity_of_layer(near.points, "linear"),
+                        near.centres);
   });
 }
 } // namespace

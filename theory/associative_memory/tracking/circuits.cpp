@@ -95,10 +95,10 @@ Claim neighbourhood() {
   c.takes({integer_param("n", 9, 5, 17, "inputs")}), c.at({{}, {{"n", 13}}});
   return measure(c, [](Points &points, Seed seed, int n) {
     const int inputs = dependence([n](unsigned x) { return majority(x, n); }, n);
-    points.rounding(0).statement("inputs of one majority gate, as at $n = 3$", inputs, 3);
-    points.obligation("inputs of one majority gate: n", inputs, n)
-        .but_not("only the $(n+1)/2$ of a majority", (n + 1) / 2);
-    points.wrong_system("fan-in 2 at depth 2 (NC0)", largest_shallow_dependence(2, n, seed, 3), n);
+    points.rounding(0).statement("number of inputs on which one majority gate depends, against 3", inputs, 3);
+    points.obligation("number of inputs on which one majority gate depends: n", inputs, n)
+        .but_not("$(n+1)/2$, the inputs of a majority", (n + 1) / 2);
+    points.wrong_system("a circuit of fan-in 2 and depth 2 (NC0)", largest_shallow_dependence(2, n, seed, 3), n);
   });
 }
 
@@ -106,7 +106,7 @@ Claim depth_and_reach() {
   ClaimBuilder c("nc0-and-depth", "000 Eq 43 (not in the text)");
   c.says("With gates of fan-in 2 an output of depth $D$ depends on at most $2^D$ inputs, so that the AND of $n$ inputs "
          "needs depth $ceil(log2 n)$.");
-  c.exactly("The balanced tree attains this depth.");
+  c.exactly("The balanced tree of fan-in-2 gates attains this depth.");
   c.takes({integer_param("n", 12, 3, 16, "inputs of the AND")}), c.at({{{"n", 3}}, {{"n", 8}}, {}});
   c.first([](Points &points, const Protocol &protocol) {
     for (int depth : {1, 2, 3}) {
@@ -115,16 +115,19 @@ Claim depth_and_reach() {
                 tree = dependence([&](unsigned x) { return and_tree(x, most).output; }, n),
                 one_gate = dependence([n](unsigned x) { return x + 1 == 1u << n; }, n);
       points.at({{"depth", depth}, {"n", n}}).rounding(0);
-      points.statement("inputs of random circuits", at_most_point(random, most, 0));
+      points.statement("number of inputs on which random circuits of fan-in 2 depend, at most $2^D$",
+                       at_most_point(random, most, 0));
       points.wrong_system("one gate of unbounded fan-in", at_most_point(one_gate, most, 0));
-      auto attained = points.obligation("inputs of the full tree", tree, most);
-      if (depth == 3) attained.but_not("2 D inputs", 2 * depth);
+      auto attained = points.obligation("number of inputs on which the full tree depends: $2^D$", tree, most);
+      if (depth == 3) attained.but_not("$2 D$ in place of $2^D$", 2 * depth);
     }
   });
   return measure(c, [](Points &points, int n) {
-    auto depth = points.rounding(0).statement("depth of AND", and_tree(0, n).depth, std::ceil(std::log2(n)));
-    if (n & (n - 1)) depth.but_not("$floor(log2 n)$", std::floor(std::log2(n)));
-    points.obligation("inputs for which the tree gives the AND", right_answers(n, n), std::exp2(n));
+    auto depth = points.rounding(0).statement("depth of the balanced tree for AND: $ceil(log2 n)$",
+                                              and_tree(0, n).depth, std::ceil(std::log2(n)));
+    if (n & (n - 1)) depth.but_not("$floor(log2 n)$ in place of $ceil(log2 n)$", std::floor(std::log2(n)));
+    points.obligation("number of inputs for which the balanced tree gives the AND: all $2^n$", right_answers(n, n),
+                      std::exp2(n));
     points.wrong_system("a tree that leaves one input out", right_answers(n, n - 1), std::exp2(n));
   });
 }
@@ -138,17 +141,17 @@ std::vector<Claim> circuits() {
           "theoretically reaches NC1, whereas constant-depth Transformers without chain of thought stay within TC0.",
           "The statement is conditional on TC0 != NC1.",
           "Tracking $S_5$ is complete for NC1 (Barrington). That NC1 is larger than TC0 is believed but not proved. "
-          "The claim s5_nonsolvable measures the algebraic premise, theorem1_round the tracking."),
+          "The claim s5_nonsolvable measures the algebraic premise, and theorem1_round measures the tracking."),
       not_tested("circuit-hierarchy", "000 Eq 43, Fig 1", Reason::not_numeric,
-                 "NC0 is strictly within AC0, AC0 strictly within TC0, and TC0, NC1, AC1, TC1, NC2, ..., $P$ are each "
-                 "within the next.",
-                 "Known inclusions.",
-                 "Classes are sets of families of circuits of every size, so no run can decide an inclusion. "
+                 "NC0 is strictly within AC0, AC0 strictly within TC0, and of TC0, NC1, AC1, TC1, NC2, ..., $P$ each "
+                 "is within the next.",
+                 "These are known inclusions.",
+                 "Classes are sets of families of circuits of every size, so no run can decide an inclusion. The claim "
                  "nc0_and_depth measures the finite facts behind the first inclusion."),
       depth_and_reach(), neighbourhood(),
       not_tested("matrix-inverse-beyond-tc0", "000 §3.3, end", Reason::not_numeric,
                  "The matrix inversion in $u$ goes far beyond TC0 and so makes the Transformer more expressive.",
                  "The statement is conditional: inversion is in NC2, and whether TC0 differs from NC2 is open.",
-                 "dag_neumann and dag_deltaformer_construction measure what inversion adds on graphs.")};
+                 "The claims dag_neumann and dag_deltaformer_construction measure what inversion adds on graphs.")};
 }
 } // namespace recollect::theory

@@ -87,25 +87,27 @@ Claim solvability() {
   c.says("The group behind tracking the exchanges of $n$ elements is not solvable for $n >= 5$.");
   c.exactly("$S_n$ is solvable exactly for $n <= 4$: there its derived series ends in the trivial group. From $n = 5$ "
             "on the series stops at $A_n$ (120, 60, 60, ...).");
-  c.because("Therefore the word problem of $S_5$ is complete for NC1. That NC1 is larger than TC0 is a conjecture.");
+  c.because("Because $S_5$ is not solvable, its word problem is complete for NC1. That NC1 is larger than TC0 is a "
+            "conjecture.");
   c.takes({integer_param("n", 5, 3, 6, "elements")}), c.at(std::vector<Changes>{});
   c.also([](Points &points, const Protocol &) {
     const std::map<int, Vector> series{{3, {6, 3, 1}}, {4, {24, 12, 4, 1}}, {5, {120, 60, 60}}};
     for (const auto &[n, known] : series) {
       const Vector orders = derived_orders(transpositions(n), n);
       auto last = last_of_series(points, n, orders);
-      if (n == 5) last.but_not("solvable", 1);
-      points.obligation("orders of the derived series", orders, known);
+      if (n == 5) last.but_not("1, as if $S_n$ were solvable", 1);
+      points.obligation("orders of the derived series of $S_n$", orders, known);
     }
     points.at(of_size(4))
         .wrong_system("$A_4$ taken for the end of the series of $S_4$", derived_orders(transpositions(4), 4).back(),
                       12);
     points.at(of_size(5))
-        .wrong_system("rotations of five elements for exchanges", derived_orders(one_cycle(5), 5).back(), 60);
+        .wrong_system("rotations of five elements in place of exchanges", derived_orders(one_cycle(5), 5).back(), 60);
   });
   return measure(c, [](Points &points, int n) {
     last_of_series(points, n, derived_orders(transpositions(n), n))
-        .but_not(n >= 5 ? "solvable" : "not solvable", n >= 5 ? 1 : std::tgamma(n + 1) / 2);
+        .but_not(n >= 5 ? "1, as if $S_n$ were solvable" : "$n!/2$, as if $S_n$ were not solvable",
+                 n >= 5 ? 1 : std::tgamma(n + 1) / 2);
   });
 }
 
@@ -143,8 +145,10 @@ Claim vocabulary() {
     // There are 40 n^2 swaps, so the probability that some pair never occurs is at most n^2/2 exp(-80).
     const auto [inputs, outputs] = vocabulary_of(n, "theorem", seed);
     const double pairs = n * (n - 1) / 2.0;
-    points.rounding(0).statement("different swap steps", inputs, pairs).but_not("with the identity", pairs + 1);
-    points.statement("different answers", outputs, n).but_not("one answer per pair", pairs);
+    points.rounding(0)
+        .statement("number of different swap steps: $n (n-1) / 2$", inputs, pairs)
+        .but_not("the identity counted too", pairs + 1);
+    points.statement("number of different answers: n", outputs, n).but_not("one answer per pair", pairs);
     points.wrong_system("ordered pairs", vocabulary_of(n, "any", seed).first, pairs);
   });
 }

@@ -69,17 +69,17 @@ Claim rewriting() {
     };
     const Kept rewritten = kept(leaning, {n}), never = kept(leaning, {0}), lost = kept(random, {n});
     points.at({{"n", n}, {"swaps", swaps}}).rounding(0);
-    points.statement("values at the end", rewritten.values, rewritten.truth);
-    points.wrong_system("random keys, beyond $1/8$", lost.values, lost.truth);
-    points.statement("entries of the cache at its longest", rewritten.longest, 2 * n);
+    points.statement("values at the end, against the exact ones", rewritten.values, rewritten.truth);
+    points.wrong_system("random keys, whose coherence is above $1/8$", lost.values, lost.truth);
+    points.statement("entries of the cache at its longest: $2 n$", rewritten.longest, 2 * n);
     points.wrong_system("no rewriting", never.longest, 2 * n);
-    points.wrong_system("every $n + 1$ exchanges", kept(leaning, {n + 1}).longest, 2 * n);
-    points.wrong_system("cache not emptied", kept(leaning, {n, false}).longest, 2 * n);
+    points.wrong_system("rewriting every $n + 1$ exchanges", kept(leaning, {n + 1}).longest, 2 * n);
+    points.wrong_system("rewriting without emptying the cache", kept(leaning, {n, false}).longest, 2 * n);
     points
         .statement("numbers of the cache at its longest: $2 n (d_k + d_v)$, $d_v = 1$", rewritten.longest * (n + 1.0),
                    2 * n * (n + 1))
-        .but_not("n entries", n * (n + 1));
-    points.obligation("entries without rewriting", never.longest, n + swaps);
+        .but_not("n entries in place of $2 n$", n * (n + 1));
+    points.obligation("entries of the cache without rewriting: $n + T$", never.longest, n + swaps);
   });
 }
 
@@ -109,9 +109,9 @@ Claim space() {
   c.says("With $d = O(log n)$ the cache has $O(n log n)$ numbers, much less than the $O(n^2)$ numbers that the "
          "identity as $f$ needs.");
   c.holds_asymptotically();
-  c.exactly("With $d_v = d_k$ in both memories the cache has 2 $n$ x 2 $d$ numbers, and the state has $n^2$. For "
-            "random keys of width $d = 256 ln n$ the cache is smaller from $n = 9365$ on. For identity and Hadamard "
-            "rows at $n = 2 d$ the cache takes $2 n^2$ numbers.");
+  c.exactly("With $d_v = d_k$ in both memories the cache has $2 n$ entries of $2 d$ numbers, and the state has $n^2$ "
+            "numbers. For random keys of width $d = 256 ln n$ the cache is smaller from $n = 9365$ on. For identity "
+            "and Hadamard rows at $n = 2 d$ the cache takes $2 n^2$ numbers.");
   c.because("The paper assumes equal widths of keys and values (its footnote 12), and also compares with the 5 x 5 "
             "matrix of other work, which is far smaller than any such cache. If values are only as wide as $n$ "
             "different values need, the order is reversed (e3_space_value_width).");
@@ -120,13 +120,15 @@ Claim space() {
     const auto width = [](double m) { return 256 * std::log(m); };
     for (double m : {1e4, 1e6, 1e8})
       points.at({{"n", m}})
-          .limit("2 n x 2 d at $d = 256 ln n$, at most $n^2$", at_most_point(2 * m * 2 * width(m), m * m, 0));
+          .limit("numbers of the cache, $4 n d$ with $d = 256 ln n$, at most $n^2$",
+                 at_most_point(2 * m * 2 * width(m), m * m, 0));
     points.at({{"n", 5e3}})
-        .wrong_system("already at $n = 5000$", at_most_point(2 * 5e3 * 2 * width(5e3), 5e3 * 5e3, 0));
+        .wrong_system("numbers of the cache at $n = 5000$, at most $n^2$",
+                      at_most_point(2 * 5e3 * 2 * width(5e3), 5e3 * 5e3, 0));
     points.at({{"d", "256 ln n"}})
-        .obligation("smallest n at which the cache is smaller",
+        .obligation("smallest n from which on the cache is smaller than the state",
                     narrower_from([&](double m) { return 2 * m * 2 * width(m); }), std::ceil(root_of(4 * 256)))
-        .but_not("n entries, u not counted", std::ceil(root_of(256)))
+        .but_not("n entries in place of $2 n$, and u not counted", std::ceil(root_of(256)))
         .but_not("u not counted", std::ceil(root_of(2 * 256)));
   });
   return measure(c, [](Points &points, Seed seed, int n) {
@@ -134,9 +136,9 @@ Claim space() {
     const Kept kept = exchange(key_rows({"equicorrelated", n, n, 0.12}, seed), 3 * n, {n}, seed);
     const double cache = kept.longest * 2.0 * n, state = linear_state(n, n);
     points.at({{"n", n}, {"d", n}});
-    points.statement("numbers of the cache, at most the state's", at_most_point(cache, state, 0));
+    points.statement("numbers of the cache, at most those of the state", at_most_point(cache, state, 0));
     points.rounding(0)
-        .obligation("numbers of the cache: 2 n x 2 d", cache, 2.0 * n * 2 * n)
+        .obligation("numbers of the cache: $4 n d$", cache, 2.0 * n * 2 * n)
         .but_not("$n (d_k + d_v)$", n * 2.0 * n);
     points.obligation("numbers of the state: $n^2$", state, double(n) * n).but_not("$n (n-1)$", n * (n - 1.0));
   });
@@ -144,12 +146,12 @@ Claim space() {
 
 Claim value_width() {
   ClaimBuilder c("e3-space-value-width", "000 E.3");
-  c.says("Stricter reading: the cache takes much less space than the linear kernel's state, even if the values of both "
-         "are only as wide as they need to be.");
+  c.says("Stricter reading: the cache takes much less space than the linear kernel's state, even if the values in both "
+         "memories are only as wide as they need to be.");
   c.is_refuted(stricter(
       "E.3: a cache of $O(n log n)$ 'is much smaller than the $O(n^2)$ space when $f$ is an identity mapping'.",
       "$d = O(log n)$; footnote 12: one width for keys and values",
-      "The comparison is at $d_v = d_k$ on both sides, and is fair there (e3_space)."));
+      "The comparison is made at $d_v = d_k$ for both memories, where it is fair (e3_space)."));
   c.exactly("$n$ different values need only $d_v = ceil(log2 n)$ channels. The linear state then has $n d_v$ numbers, "
             "which is $O(n log n)$ as well. The cache is larger at every $n$, by the factor $2 (d_k + d_v) / d_v$, "
             "which is 34 at $n = 256$, $d = 128$. The state has $n^2$ numbers only if $d_v = n$.");
@@ -162,18 +164,19 @@ Claim value_width() {
     const Kept kept = exchanged(n > d ? "hadamard" : "orthonormal"), lost = exchanged("unit");
     const double cache = kept.longest * double(d + dv), state = linear_state(n, dv);
     points.at({{"n", n}, {"d", d}, {"dv", dv}});
-    points.statement("numbers of the cache, at most the state's", at_most_point(cache, state, 0));
-    points.rounding(0).obligation("values at the end", kept.values, kept.truth);
+    points.statement("numbers of the cache, at most those of the state", at_most_point(cache, state, 0));
+    points.rounding(0).obligation("values at the end, against the exact ones", kept.values, kept.truth);
     points.wrong_system("random keys", lost.values, lost.truth);
     points.rounding(4 * cache / state)
         .obligation("numbers of the cache / numbers of the state: $2 (d_k + d_v) / d_v$", cache / state,
                     2.0 * (d + dv) / dv)
         .but_not("keys not counted", 2)
-        .but_not("n entries", (d + dv) / double(dv));
+        .but_not("n entries in place of $2 n$", (d + dv) / double(dv));
     const double wide = linear_state(n, n), wide_cache = kept.longest * double(d + n);
-    points.wrong_system("entries for numbers", at_least_point(double(kept.longest), wide, 0));
+    points.wrong_system("entries counted in place of numbers", at_least_point(double(kept.longest), wide, 0));
     points.at({{"n", n}, {"d", d}, {"dv", n}})
-        .obligation("$d_v = n$ on both sides: the cache, at least the state", at_least_point(wide_cache, wide, 0));
+        .obligation("numbers of the cache with $d_v = n$ in both memories, at least those of the state",
+                    at_least_point(wide_cache, wide, 0));
   });
 }
 } // namespace

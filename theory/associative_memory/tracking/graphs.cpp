@@ -89,7 +89,7 @@ Claim path_counts() {
   c.says("With the adjacency matrix $A$ of a directed acyclic graph, $j$ is reached where entry ($i$, $j$) of some "
          "power $A$, $A^2$, ..., $A^n$ is greater than 0, and $(I - A)^{-1}$ can be seen as an approximation of $I + A "
          "+ ... + A^n$.");
-  c.exactly("The two are equal, because $A^n = 0$. The entries count paths.");
+  c.exactly("The inverse and the sum of powers are equal, because $A^n = 0$. Their entries count paths.");
   c.runs({"delta_former"});
   c.takes({integer_param("n", 16, 5, 48, "nodes"), real_param("p", 0.3, 0.05, 1, "probability of an edge")});
   return measure(c, [](Points &points, Seed seed, int n, double p) {
@@ -100,11 +100,12 @@ Claim path_counts() {
       const double units = 4.0 * n * max_abs(count.data); // integers, exact up to 2^53
       points.at(labelled(name, n)).rounding(units);
       auto powers = points.statement("$(I - A)^-1$ by delta_former, against the sum of powers", inverse, series(A, n));
-      if (name == "path") powers.but_not("powers to $n - 2$", series(A, n - 2));
-      points.wrong_system("$I + A$ for $I - A$", by_layer(parents, +1), series(A, n));
-      points.rounding(0).statement("entries > 0, against a search", positive(inverse), reached(parents).data);
-      points.wrong_system("edges reversed", positive(transpose(inverse)), reached(parents).data);
-      points.rounding(units).obligation("entries, against path counts", inverse.data, count.data);
+      if (name == "path") powers.but_not("the sum of powers up to $n - 2$", series(A, n - 2));
+      points.wrong_system("$I + A$ in place of $I - A$", by_layer(parents, +1), series(A, n));
+      points.rounding(0).statement("where entries of $(I - A)^-1$ are above 0, against a search", positive(inverse),
+                                   reached(parents).data);
+      points.wrong_system("the edges reversed", positive(transpose(inverse)), reached(parents).data);
+      points.rounding(units).obligation("entries of $(I - A)^-1$, against path counts", inverse.data, count.data);
     }
   });
 }
@@ -118,9 +119,9 @@ Claim printed_sign() {
                         "an adjacency matrix $A$; trees in the experiment",
                         "The text argues with $(I - A)^{-1}$; Eq 97 is named as the place of the inverse, and $beta$ "
                         "in Eq 41 may turn the sign."));
-  c.exactly("The entries of $(I + A)^{-1}$ count even paths minus odd paths, so that they are 0 if there are as many "
-            "odd as even paths. On forests, as in the experiment, the entries of reached nodes are +-1. $beta = -1$ in "
-            "Eq 41 gives $(I - A)^{-1}$.");
+  c.exactly("The entries of $(I + A)^{-1}$ are the number of paths of even length minus the number of paths of odd "
+            "length, so they are 0 if both numbers are equal. On forests, as in the experiment, the entries of reached "
+            "nodes are +-1. $beta = -1$ in Eq 41 gives $(I - A)^{-1}$.");
   c.because("The text argues with $(I - A)^{-1}$ and names Eq 97 only as the place where DeltaFormer inverts a matrix. "
             "A learned sign of $beta$ removes the difference, and on trees the sign does no harm.");
   c.runs({"delta_former"});
@@ -131,18 +132,20 @@ Claim printed_sign() {
     const Parents dag = random_dag(n, p, seed), trees = two_trees(32, seed);
     const Params three = labelled("0 -> 2, 0 -> 1 -> 2", 3), forest = labelled("two trees", 32);
     const Dense printed = by_layer(triangle, +1), mended = by_layer(triangle, -1), of_trees = by_layer(trees, +1);
-    points.at(three).rounding(0).statement("entries > 0, against a search", positive(printed), reached(triangle).data);
-    points.at(forest).statement("entries > 0, against a search", positive(of_trees), reached(trees).data);
+    points.at(three).rounding(0).statement("where entries of $(I + A)^-1$ are above 0, against a search",
+                                           positive(printed), reached(triangle).data);
+    points.at(forest).statement("where entries of $(I + A)^-1$ are above 0, against a search", positive(of_trees),
+                                reached(trees).data);
     points.at(three).obligation("entry (2, 0) of $(I - A)^-1$: two paths", mended(2, 0), 2);
-    points.wrong_system("$I + A$ for $I - A$", printed(2, 0), 2);
+    points.wrong_system("$I + A$ in place of $I - A$", printed(2, 0), 2);
     points.at(labelled("random", n))
         .rounding(4.0 * n * max_abs(paths(dag, 1).data))
         .obligation("$(I + A)^-1$, against signed path counts", by_layer(dag, +1).data, paths(dag, -1).data)
-        .but_not("unsigned counts", paths(dag, 1).data);
-    points.at(forest).rounding(0).obligation("entries not 0, against a search", positive(of_trees, true),
-                                             reached(trees).data);
-    points.at(three).wrong_system("entries not 0 where two paths cancel", positive(printed, true),
-                                  reached(triangle).data);
+        .but_not("path counts without signs", paths(dag, 1).data);
+    points.at(forest).rounding(0).obligation("where entries of $(I + A)^-1$ are not 0, against a search",
+                                             positive(of_trees, true), reached(trees).data);
+    points.at(three).wrong_system("where entries of $(I + A)^-1$ are not 0, in a graph in which two paths cancel",
+                                  positive(printed, true), reached(triangle).data);
   });
 }
 

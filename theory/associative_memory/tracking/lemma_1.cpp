@@ -43,16 +43,16 @@ Lemma both_sides(const Dense &keys, const Kernel &f, bool later_first = true) {
 void of_keys(Points &points, const Dense &keys, Params place) {
   const Lemma both = both_sides(keys, only_assumption_2), other = both_sides(keys, only_assumption_2, false),
               round = both_sides(keys, round_kernel);
-  points.at(place).rounding(0).statement("both sides, f of Assumption 2", both.left, both.right);
-  points.wrong_system("$j > i$", other.left, other.right);
-  points.statement("both sides, f = round", round.left, round.right);
-  points.obligation("coherence, below $1/8$", at_most_point(coherence(keys), 0.125, 0));
+  points.at(place).rounding(0).statement("both sides of the lemma, f of Assumption 2 only", both.left, both.right);
+  points.wrong_system("the lemma with $j > i$ in place of $j < i$", other.left, other.right);
+  points.statement("both sides of the lemma, f = round", round.left, round.right);
+  points.obligation("coherence of the keys, below $1/8$", at_most_point(coherence(keys), 0.125, 0));
   // The rounding error of an inner product of width d and norms up to sqrt 2 is 2 d units.
   const double widest[] = {4, 3, 3, 2}, rounding = 8 * keys.columns * epsilon_of(Real::f64) / coherence(keys);
   const char *stands_for[] = {"0", "1", "-1", "2"};
   for (int x = 0; x < 4; ++x)
     points.at(place.set("around", stands_for[x]))
-        .obligation("largest distance from the integer, divided by $eps$",
+        .obligation("largest distance of the argument of f from its integer, divided by $eps$",
                     at_most_point(both.strayed[x], widest[x], rounding));
 }
 
@@ -60,8 +60,8 @@ Claim identity() {
   ClaimBuilder c("lemma1", "000 Lemma 1, Appendix E.1.1");
   c.says("Under the premises of Theorem 1, $f((k_i - k_j) . k_l) = f(k_i . k_l) - f(k_j . k_l)$ for $j < i <= n$ and "
          "every $l$, where $k_l$ is a key or a difference of two keys, the later one minus the earlier one.");
-  c.exactly("An identity. The argument of $f$ is within $4 eps$ of 0, $3 eps$ of +-1, or $2 eps$ of 2; the distance $4 "
-            "eps$ is attained.");
+  c.exactly("An identity. The argument of $f$ on the left is within $4 eps$ of 0, within $3 eps$ of +-1, or within $2 "
+            "eps$ of 2. The distance $4 eps$ is attained.");
   c.takes(key_params(1)), c.at(std::vector<Changes>{});
   c.also([](Points &points, const Protocol &protocol) {
     // Of the 140 vectors, the last 24 are twelve of each of the two bases.
@@ -72,9 +72,9 @@ Claim identity() {
     of_keys(points, worst, describe({"worst case", 4, 4}));
     points.at(describe({"worst case", 4, 4})).rounding(8 * 4 / 0.12);
     points
-        .obligation("largest distance from the integer around 0, divided by $eps$",
+        .obligation("largest distance of the argument of f from 0, divided by $eps$: 4",
                     both_sides(worst, round_kernel).strayed[0], 4)
-        .but_not("$2 eps$", 2);
+        .but_not("2 in place of 4", 2);
     const Lemma lost = both_sides(random, round_kernel);
     points.at(describe({"unit", 24, 16})).rounding(0).wrong_system("random keys", lost.left, lost.right);
   });

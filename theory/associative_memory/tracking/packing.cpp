@@ -60,16 +60,17 @@ Claim random_sets() {
     points.at(p).statement("width that random keys need, at most n, the width of a basis", at_most_point(width, n));
     auto bound = points.limit("width that random keys need, at most $2 ln(n (n-1)) / eps^2$",
                               at_most_point(width, random_width(n)));
-    if (n < 32 || protocol.full()) // at other points, too few draws to refute this rival
-      bound.but_not("$ln n$ for $ln(n (n-1))$", random_width(n) / 2);
-    bound.but_not("constant 128", 128);
+    if (n < 32 || protocol.full()) // otherwise the draws are too few to refute this rival
+      bound.but_not("$ln n$ in place of $ln(n (n-1))$", random_width(n) / 2);
+    bound.but_not("128 in place of the bound", 128);
   };
   c.also([width_of_random_keys](Points &points, const Protocol &protocol) {
     if (protocol.full()) width_of_random_keys(points, labels({{"n", 128}}), protocol);
     // The width grows as the logarithm of the number of pairs, not as n.
     const double ratio = mean_width_needed(64, protocol).mean / mean_width_needed(16, protocol).mean;
-    points.at({{"n", 64}}).limit("width at $n = 64$ / width at $n = 16$, at most 2", at_most_point(ratio, 2, 0));
-    points.wrong_system("orthonormal basis", at_most_point(64 / 16.0, 2, 0));
+    points.at({{"n", 64}})
+        .limit("width that random keys need at $n = 64$ / at $n = 16$, at most 2", at_most_point(ratio, 2, 0));
+    points.wrong_system("the width of an orthonormal basis", at_most_point(64 / 16.0, 2, 0));
   });
   c.last([](Points &points, const Protocol &protocol) {
     for (int d : {128, 512}) {
@@ -78,18 +79,18 @@ Claim random_sets() {
       auto bound = points.at(sized(n, d))
                        .obligation("share of inner products above $1/8$ in size, at most $2 exp(-d eps^2 / 2)$",
                                    at_most_point(measured, 2 * std::exp(-d / 128.0)));
-      if (d == 512) bound.but_not("$2 exp(-d eps^2)$", 2 * std::exp(-d / 64.0));
-      if (d == 512) continue; // at this width such pairs are too rare for a precision of a few per cent
+      if (d == 512) bound.but_not("$2 exp(-d eps^2)$ in place of $2 exp(-d eps^2 / 2)$", 2 * std::exp(-d / 64.0));
+      if (d == 512) continue; // at this width such pairs are too rare to be measured to a few per cent
       points
           .obligation("share of inner products above $1/8$ in size, against the area of a spherical cap", measured, law)
-          .but_not("its bound", 2 * std::exp(-d / 128.0))
-          .but_not("$d-8$ for $d$", share_beyond(0.125, d - 8));
+          .but_not("the bound $2 exp(-d eps^2 / 2)$", 2 * std::exp(-d / 128.0))
+          .but_not("$d-8$ in place of $d$", share_beyond(0.125, d - 8));
     }
     points.at({{"eps", 0.125}}).rounding(0);
     points
         .obligation("smallest n that is larger than the width that n random keys need",
                     overtaken([](double n) { return random_width(n); }), 1938.0)
-        .but_not("$eps = 1/4$", overtaken([](double n) { return random_width(n) / 4; }));
+        .but_not("the n for $eps = 1/4$", overtaken([](double n) { return random_width(n) / 4; }));
   });
   return c.measure(width_of_random_keys);
 }
@@ -97,25 +98,28 @@ Claim random_sets() {
 Claim structured_sets() {
   ClaimBuilder c("packing-structured", "000 E.2, §3.2");
   c.says("More than $d$ unit vectors of $d$ dimensions can have inner products below $1/8$ in size.");
-  c.exactly("The standard basis and the Hadamard rows over $sqrt d$ are 2 $d$ vectors with coherence exactly $1/sqrt "
-            "d$, below $1/8$ for $d > 64$. Every set of $n$ vectors has a coherence of at least $sqrt((n-d) / (d "
-            "(n-1)))$ (Welch).");
+  c.exactly("The standard basis and the Hadamard rows divided by $sqrt d$ are $2 d$ vectors with coherence exactly "
+            "$1/sqrt d$, below $1/8$ for $d > 64$. Every set of $n$ vectors has a coherence of at least $sqrt((n-d) / "
+            "(d (n-1)))$ (Welch).");
   c.takes({integer_param("d", 128, 128, 1024, "key width, a power of two")}), c.at({{}, {{"d", 256}}});
   c.last([](Points &points, const Protocol &protocol) {
     // The regular simplex of 10 vectors, in 9 dimensions, attains Welch's bound.
     const double simplex = coherence(key_rows({"equicorrelated", 10, 10, -1 / 9.0}, protocol.seed));
     points.at(sized(10, 9)).rounding(16);
-    points.obligation("coherence of the simplex, against Welch's bound", simplex, welch(10, 9))
-        .but_not("$n$ for $n - 1$", std::sqrt(1 / (9 * 10.0)));
+    points.obligation("coherence of the regular simplex, against Welch's bound", simplex, welch(10, 9))
+        .but_not("$n$ in place of $n - 1$", std::sqrt(1 / (9 * 10.0)));
   });
   return measure(c, [](Points &points, Seed seed, int d) {
     const auto rows = [&](int d) { return key_rows({"hadamard", 2 * d, d}, seed); };
     const int n = 2 * d;
     const double found = coherence(rows(d));
-    points.at(sized(n, d)).rounding(4 * d).statement("coherence of 2 d vectors", below_an_eighth(found));
-    points.at(sized(128, 64)).wrong_system("$d = 64$", below_an_eighth(coherence(rows(64))));
+    points.at(sized(n, d))
+        .rounding(4 * d)
+        .statement("coherence of the 2 d identity and Hadamard rows, below $1/8$", below_an_eighth(found));
+    points.at(sized(128, 64)).wrong_system("the 128 rows for $d = 64$", below_an_eighth(coherence(rows(64))));
     points.at(sized(n, d));
-    points.obligation("coherence", found, 1 / std::sqrt(d)).but_not("$1/sqrt(d-1)$", 1 / std::sqrt(d - 1.0));
+    points.obligation("coherence of the 2 d identity and Hadamard rows: $1/sqrt d$", found, 1 / std::sqrt(d))
+        .but_not("$1/sqrt(d-1)$ in place of $1/sqrt d$", 1 / std::sqrt(d - 1.0));
     const auto above_welch = [&](double coherence) { return at_least_point(coherence, welch(n, d), 0); };
     points.obligation("coherence, at least Welch's bound", above_welch(found));
     points.wrong_system("vectors of norm $1/2$", above_welch(coherence(0.5 * rows(d))));
@@ -137,7 +141,7 @@ Claim optimised_set() {
     if (coherence(random) < 0.125) usage_error("at " + p.str() + " random keys will do");
     const auto tracked = [&](const Dense &rows) { return tracked_by_round(rows, 300, seed); };
     const auto above_welch = [&](const Dense &rows) { return at_least_point(coherence(rows), welch(n, d), 0); };
-    points.statement("coherence of the set found", below_an_eighth(coherence(keys)));
+    points.statement("coherence of the set found by descent, below $1/8$", below_an_eighth(coherence(keys)));
     points.wrong_system("random keys", below_an_eighth(coherence(random)));
     points.statement("every read over 300 exchanges", tracked(keys));
     points.wrong_system("random keys", tracked(random));
@@ -160,8 +164,8 @@ Claim alpha_and_epsilon() {
   ClaimBuilder c("alpha-eps-choice", "000 E.2");
   c.says("$alpha = 0.01$ and $eps = 0.1$ give unit vectors with inner products in $[alpha - eps, alpha + eps]$, at "
          "most $0.11 < 1/8$ in size.");
-  c.exactly("Measured on $sqrt(alpha) e_0 + sqrt(1 - alpha) h_i$ over the 256 vectors of the identity and the Hadamard "
-            "rows, $d = 129$: inner products from -0.0775 to 0.0975.");
+  c.exactly("The vectors $sqrt(alpha) e_0 + sqrt(1 - alpha) h_i$, where $h_i$ are the 256 identity and Hadamard rows "
+            "and $d = 129$, have inner products from -0.0775 to 0.0975.");
   c.runs({"delta_former"}), c.draws({"swap"});
   c.takes({real_param("alpha", 0.01, 1e-3, 0.1, "centre of the inner products")});
   return measure(c, [](Points &points, Seed seed, double alpha) {
@@ -183,7 +187,7 @@ Claim alpha_and_epsilon() {
     points.statement("smallest inner product, at least $alpha - eps$", at_least_point(range[0], alpha - eps, 0));
     points.wrong_system("$alpha = 0.05$", low_enough(extremes(0.05)[1]));
     points.statement("$alpha + eps$, below $1/8$", below_an_eighth(alpha + eps));
-    points.wrong_system("$alpha = 0.1$: 0.20", below_an_eighth(0.1 + eps));
+    points.wrong_system("$alpha + eps = 0.20$, for $alpha = 0.1$", below_an_eighth(0.1 + eps));
     const auto around = [&](double share) { return Vector{alpha - share * root, alpha + share * root}; };
     points.rounding(4 * 129);
     points.obligation("inner products: $alpha -+ (1 - alpha)/sqrt 128$", range, around(1 - alpha))

@@ -68,7 +68,7 @@ Claim thomson() {
                                    coherence(diagonals, n, d), welch);
     points.rounding(1e4)
         .obligation("least energy found, against the octahedron's", energy(charges), octahedron)
-        .but_not("every pair at a right angle", 15 / std::sqrt(2.0));
+        .but_not("the energy if every pair were at a right angle", 15 / std::sqrt(2.0));
     points.wrong_system("the best packing as charges", energy(diagonals), octahedron);
   });
 }

@@ -39,13 +39,14 @@ Claim linear_against_round() {
     const double error = frobenius_norm(reads - values),
                  least = frobenius_norm(values - keys * (pseudo_inverse(keys) * values)),
                  of_round = max_difference(reads_by_round(story), story.target);
-    points.at(describe(many)).statement("every read, round", tracked_by_round(story));
+    points.at(describe(many)).statement("every read with f = round", tracked_by_round(story));
     points.at(describe({"unit", n, d})).wrong_system("random keys", tracked_by_round(random));
     points.at(describe(many))
-        .statement("final error, linear, at least the error of least squares", at_least_point(error, least, 0));
-    points.wrong_system("round for linear", at_least_point(of_round, least, 0));
-    points.at(describe(fit)).obligation("every read, linear, $n = d$ orthonormal keys", reflected(fit));
-    points.at(describe(few)).wrong_system("half as many, but random, keys", reflected(few));
+        .statement("final error of the linear kernel, at least the error of least squares",
+                   at_least_point(error, least, 0));
+    points.wrong_system("round in place of the linear kernel", at_least_point(of_round, least, 0));
+    points.at(describe(fit)).obligation("every read of the linear kernel, $n = d$ orthonormal keys", reflected(fit));
+    points.at(describe(few)).wrong_system("$d/2$ random keys", reflected(few));
   });
 }
 
@@ -84,10 +85,11 @@ Claim householder() {
       return exact_point(run("delta_net", s).o[0] / 2, -1, 8 * d); // |k|^2 = 2
     };
     const auto label = [&](double beta) { return labels({{"d", d}, {"beta", beta}}); };
-    points.at(label(1)).statement("value at every key after the step", one_exchange(d, 1, -1, keys, seed));
+    points.at(label(1)).statement("values at all keys after the step, against an exact exchange",
+                                  one_exchange(d, 1, -1, keys, seed));
     points.at(label(0.5)).wrong_system("$beta = 1/2$", one_exchange(d, 0.5, -1, keys, seed));
-    points.at(label(1)).wrong_system("$k_a + k_b$", one_exchange(d, 1, +1, keys, seed));
-    points.obligation("eigenvalue along k", along(1));
+    points.at(label(1)).wrong_system("$k_a + k_b$ in place of $k_a - k_b$", one_exchange(d, 1, +1, keys, seed));
+    points.obligation("eigenvalue of the step along k: $-1$", along(1));
     points.at(label(0.5)).wrong_system("$beta |k|^2 = 1$: a projection", along(0.5));
   });
 }
@@ -120,15 +122,17 @@ Claim participation() {
   c.also([](Points &points, const Protocol &protocol) { // at n = 128, 32 exchanges are too few to involve most elements
     const Mean few = mean_of(untouched(0, 2000, 128, 32, protocol.seed));
     points.at({{"n", 128}, {"swaps", 32}})
-        .wrong_system("length $n/4$", at_least_point(Mean{1 - few.mean, few.standard_error}, 0.5));
+        .wrong_system("$n/4$ exchanges", at_least_point(Mean{1 - few.mean, few.standard_error}, 0.5));
   });
   return measure(c, [](Points &points, const Protocol &protocol, int n, int swaps) {
     const auto draw = [&](size_t i, size_t count) { return untouched(i, count, n, swaps, protocol.seed); };
     const Mean share = sample_mean(wanted_sensitivity(protocol), 500, 400000, in_blocks(cached_block(2 * swaps), draw));
-    points.statement("share that takes part: most", at_least_point(Mean{1 - share.mean, share.standard_error}, 0.5));
-    auto left = points.obligation("share of elements that are not moved", share, std::pow(1 - 2.0 / n, swaps))
-                    .but_not("$(1 - 1/n)^L$", std::pow(1 - 1.0 / n, swaps));
-    if (n < 40) left.but_not("$exp(-2 L / n)$", std::exp(-2.0 * swaps / n));
+    points.statement("share of elements that take part, at least half",
+                     at_least_point(Mean{1 - share.mean, share.standard_error}, 0.5));
+    auto left =
+        points.obligation("share of elements that are not moved: $(1 - 2/n)^L$", share, std::pow(1 - 2.0 / n, swaps))
+            .but_not("$(1 - 1/n)^L$ in place of $(1 - 2/n)^L$", std::pow(1 - 1.0 / n, swaps));
+    if (n < 40) left.but_not("$exp(-2 L / n)$ in place of $(1 - 2/n)^L$", std::exp(-2.0 * swaps / n));
   });
 }
 
@@ -158,7 +162,8 @@ Claim rotary() {
             "rapidly rotating channels unused, are not covered here (fig6_training).");
   c.draws({"swap"}), c.runs({"delta_former"});
   c.takes({integer_param("n", 5, 3, 16, "elements"), integer_param("d", 8, 4, 64, "key width, even, n at least"),
-           integer_param("swaps", 16, 4, 256, "exchanges"), real_param("base", 10000, 10, 1e6, "of the angles")});
+           integer_param("swaps", 16, 4, 256, "exchanges"),
+           real_param("base", 10000, 10, 1e6, "base of the rotation angles")});
   return measure(c, [](Points &points, const Protocol &protocol, int n, int d, int swaps, double base) {
     if (d % 2 || d < n) usage_error("rotary embeddings need an even width, and n orthonormal keys d >= n");
     const auto accuracy = [&](const auto &embed) {
@@ -178,11 +183,11 @@ Claim rotary() {
     const auto plain = [](const Sequence &s) { return s; };
     const auto turned = [&](const Sequence &s) { return with_rope(s, base); };
     const auto in_place = [&](const Sequence &s) { return with_rope(s, base, false); };
-    points.statement("every read, no embedding", without(plain));
+    points.statement("every read without rotary embeddings", without(plain));
     points.wrong_system("rotated keys and queries", without(turned));
     points.obligation("every read, all keys and queries rotated by one angle", without(in_place));
     points.statement("accuracy with rotary embeddings, below $1/2$", at_most_point(accuracy(turned), 0.5));
-    points.wrong_system("all positions equal", at_most_point(accuracy(in_place), 0.5));
+    points.wrong_system("the same rotation at every position", at_most_point(accuracy(in_place), 0.5));
     // For each rotated pair of channels p, the key e_{2p} is written at step 1 and read at every later step.
     const int T = 40;
     Vector read, law, upright;
@@ -196,7 +201,10 @@ Claim rotary() {
       for (int t = 0; t < T; ++t)
         law.push_back(3 * std::nearbyint(std::cos(t * std::pow(base, -2.0 * p / d)))), upright.push_back(3);
     }
-    points.rounding(0).obligation("reads of a single key by lag", read, law).but_not("no rotation", upright);
+    points.rounding(0)
+        .obligation("reads of a single key at every lag, against its value times $round(cos(D base^{-2p/d}))$", read,
+                    law)
+        .but_not("the value itself, as without rotation", upright);
   });
 }
 } // namespace

@@ -26,13 +26,14 @@ void track(Points &points, const KeySet &set, int swaps, const std::string &form
   const SwapStory story = told(-1);
   const Vector round = reads(story);
   points.at(describe(set).set("swaps", swaps).set("form", form).set("real", name_of(real)));
-  points.statement("every read", exactly_tracked(round, story))
-      .but_not("read before the write", exact_point(round, story.before, 0));
-  points.wrong_system("$k_t1 + k_t2$", exactly_tracked(reads(told(+1)), story));
+  points.statement("every read after the exchanges, against the exact value", exactly_tracked(round, story))
+      .but_not("reads that do not see the write of their step", exact_point(round, story.before, 0));
+  points.wrong_system("$k_t = k_{t1} + k_{t2}$ in place of $k_{t1} - k_{t2}$", exactly_tracked(reads(told(+1)), story));
   points.wrong_system("one exchange missed", exactly_tracked(reads(without_one(story, set.n)), story));
   if (coherence(keys) > 1e-3)
-    points.wrong_system("linear kernel", bracketed_point(max_difference(reads(story, "linear"), story.target), 0, 0.5));
-  points.obligation("coherence, below $1/8$", at_most_point(coherence(keys), 0.125, 0));
+    points.wrong_system("the linear kernel in place of round",
+                        bracketed_point(max_difference(reads(story, "linear"), story.target), 0, 0.5));
+  points.obligation("coherence of the keys, below $1/8$", at_most_point(coherence(keys), 0.125, 0));
 }
 
 Claim theorem() {
@@ -63,17 +64,18 @@ void in_either_order(Points &points, const KeySet &set, int swaps, std::uint64_t
   const auto sums = [](const SwapStory &story) {
     return exactly_tracked(reads_of_sums(story.sequence, only_assumption_2), story);
   };
-  points.at(describe(set).set("swaps", swaps)).statement("$f(-2) = 0$, later minus earlier", sums(ordered));
-  points.wrong_system("$f(-2) = 0$, either order", sums(any));
-  points.obligation("f = round, either order", tracked_by_round(any));
-  points.wrong_system("f = round, sum of two keys", exactly_tracked(reads_by_round(plus), any));
+  points.at(describe(set).set("swaps", swaps))
+      .statement("every read, $f(-2) = 0$, earlier key subtracted from later key", sums(ordered));
+  points.wrong_system("$f(-2) = 0$, keys subtracted in either order", sums(any));
+  points.obligation("every read, f = round, keys subtracted in either order", tracked_by_round(any));
+  points.wrong_system("f = round, keys added", exactly_tracked(reads_by_round(plus), any));
 }
 
 Claim order() {
   ClaimBuilder c("theorem1-order", "000 Theorem 1 (t2 < t1), Assumption 2");
   c.says("The difference is taken as $k_t = k_{t1} - k_{t2}$ with $t2 < t1$.");
-  c.exactly("The order is needed if only Assumption 2 is known of $f$, because Assumption 2 leaves $f(-2)$ free. With "
-            "$f$ = round either order tracks.");
+  c.exactly("This order is needed if only Assumption 2 is known of $f$, because Assumption 2 does not determine "
+            "$f(-2)$. With $f$ = round either order tracks.");
   c.because("The theorem states the order without a reason. In the proof of Lemma 1 the other order would need $f(-2) "
             "= -2$.");
   c.draws({"swap"}), c.runs({"delta_former"}), c.takes(key_params(200)), c.at(std::vector<Changes>{});
@@ -131,12 +133,13 @@ Claim queries() {
     };
     points.at(describe(set).set("swaps", swaps)).rounding(0);
     points.statement("every read, each repeated ten times", tracked_by_round(asked));
-    points.wrong_system("exp kernel, a step with $k = 0$", after(0, 0, "exp"), 5);
-    points.obligation("a step writes (q, 0)", after(1, 0), 0).but_not("(q, 0) harmless", 5);
-    points.obligation("a step writes (q, its value)", after(1, 5), 5);
-    points.wrong_system("a step writes (q, another value)", after(1, 7), 5);
-    points.obligation("a step with $k = 0$", after(0, 0), 5);
-    points.wrong_system("exp for round throughout", exactly_tracked(reads_by("exp", asked.sequence), asked));
+    points.wrong_system("read after a step with $k = 0$, exp kernel", after(0, 0, "exp"), 5);
+    points.obligation("read after a step that writes (q, 0): 0", after(1, 0), 0)
+        .but_not("the old value, as if writing (q, 0) changed nothing", 5);
+    points.obligation("read after a step that writes (q, its present value): that value", after(1, 5), 5);
+    points.wrong_system("read after a step that writes (q, another value)", after(1, 7), 5);
+    points.obligation("read after a step with $k = 0$: the present value", after(0, 0), 5);
+    points.wrong_system("the exp kernel in place of round", exactly_tracked(reads_by("exp", asked.sequence), asked));
   });
 }
 
@@ -156,10 +159,10 @@ Claim typo() {
     // One step writes the value 3 at k_1 and reads at k_1: o = f(k_1 . k_1) 3.
     const Vector first(keys.data.begin(), keys.data.begin() + keys.columns);
     const double of_itself = reads_by("round", stored({1, 1, 1, keys.columns, 1}, first, {3}))[0] / 3;
-    points.at(describe(set)).rounding(0).statement("$f(k_i . k_i)$", of_itself, 0);
-    points.obligation("$f(k_i . k_i)$", of_itself, 1).but_not("0", 0);
+    points.at(describe(set)).rounding(0).statement("$f(k_i . k_i)$, against 0", of_itself, 0);
+    points.obligation("$f(k_i . k_i)$, against 1", of_itself, 1).but_not("0", 0);
     points.obligation("$u_i = v_i$", written(keys, keys, V, {"round"}), V);
-    points.wrong_system("exp, with $f(k_i . k_j)$ near 1", written(keys, keys, V, {"exp"}), V);
+    points.wrong_system("the exp kernel, whose $f(k_i . k_j)$ is near 1", written(keys, keys, V, {"exp"}), V);
   });
 }
 } // namespace
