@@ -32,28 +32,37 @@ Claim time() {
     const int D = s.shape.Dk;
     const Sequence crossing = random_sequence({1, 1, 2 * D - 1, D, D}, seed);
     points.rounding(0);
-    points.statement("softmax: $T (T + 1) / 2 (Dk + Dv)$", softmax_cost(s), T * (T + 1) / 2 * (Dk + Dv))
+    points
+        .statement("multiply-adds of softmax attention: $T (T + 1) / 2 (Dk + Dv)$", softmax_cost(s),
+                   T * (T + 1) / 2 * (Dk + Dv))
         .but_not("$T^2 (Dk + Dv)$", T * T * (Dk + Dv));
-    points.statement("linear: $2 T Dk Dv$", linear_cost(s), 2 * T * area)
+    points.statement("multiply-adds of linear attention: $2 T Dk Dv$", linear_cost(s), 2 * T * area)
         .but_not("$T (T + 1) Dk Dv$", T * (T + 1) * area);
-    points.wrong_system("the delta rule's cost", count([&] { delta_reads(x); }), 2 * T * area);
-    points.obligation("equal at $T = 2 Dk - 1$, $Dv = Dk$", softmax_cost(crossing), linear_cost(crossing));
+    points.wrong_system("multiply-adds of the delta rule: $2 T Dk Dv$", count([&] { delta_reads(x); }), 2 * T * area);
+    points.obligation("softmax and linear attention cost the same at $T = 2 Dk - 1$, $Dv = Dk$", softmax_cost(crossing),
+                      linear_cost(crossing));
     points.obligation("the counted algorithm computes softmax attention",
                       measured("softmax", s, {{"scale", "1"}}).against(Attention<Counted>(x).reads()));
     points.rounding(rounding_units("linear", s));
     points.obligation("the counted algorithm computes linear attention", run("linear", s).o,
                       values_of(linear_reads(x)));
     const Sequence longer = random_sequence({1, 1, 2 * D, D, D}, seed);
-    points.rounding(0).wrong_system("equal at $T = 2 Dk$", softmax_cost(longer), linear_cost(longer));
+    points.rounding(0).wrong_system("softmax and linear attention cost the same at $T = 2 Dk$", softmax_cost(longer),
+                                    linear_cost(longer));
     if (!counts_work()) return;
     const Shape &z = s.shape;
     const auto widths = [&](const char *layer) { return products_by_widths(layer, z.T, z.Dk, z.Dv); };
     const auto areas = [&](const char *layer) { return products_by_area(layer, z.T, z.Dk, z.Dv); };
     const double law = T * (T + 1) / 2 * (Dk + Dv);
-    points.obligation("products in the definition of softmax attention", widths("softmax"), law);
-    points.wrong_system("products in the definition of ffn_relu, which reads all tokens", widths("ffn_relu"), law);
-    points.obligation("products in the definition of linear attention", areas("linear"), 2 * T * area);
-    points.wrong_system("products in the definition of the delta rule", areas("delta_net"), 2 * T * area);
+    points.obligation("multiply-adds of the definition of softmax attention: $T (T + 1) / 2 (Dk + Dv)$",
+                      widths("softmax"), law);
+    points.wrong_system(
+        "multiply-adds of the definition of ffn_relu, which reads all tokens: $T (T + 1) / 2 (Dk + Dv)$",
+        widths("ffn_relu"), law);
+    points.obligation("multiply-adds of the definition of linear attention: $2 T Dk Dv$", areas("linear"),
+                      2 * T * area);
+    points.wrong_system("multiply-adds of the definition of the delta rule: $2 T Dk Dv$", areas("delta_net"),
+                        2 * T * area);
   });
 }
 
@@ -61,8 +70,8 @@ Claim memory_grows() {
   ClaimBuilder c("softmax-memory-grows", "003 Vignette 4");
   c.says("The recurrent layers compress the prefix into a state of constant size; self-attention keeps all pairs of "
          "the prefix, so that its memory grows with the sequence.");
-  c.exactly("After $t$ pairs attention keeps $t (Dk + Dv)$ numbers, and a recurrent layer $Dk Dv$. The two are equal "
-            "at $t = Dk Dv / (Dk + Dv)$.");
+  c.exactly("After $t$ pairs attention keeps $t (Dk + Dv)$ numbers, and linear attention $Dk Dv$. The two are equal at "
+            "$t = Dk Dv / (Dk + Dv)$.");
   c.runs({"softmax", "linear"});
   c.takes({integer_param("t", 12, 2, 48, "pairs so far"), integer_param("Dk", 5, 2, 16, "key width"),
            integer_param("Dv", 3, 1, 16, "value width")});
@@ -84,13 +93,14 @@ Claim memory_grows() {
     points.rounding(0);
     points.statement("softmax reads $t (Dk + Dv)$ numbers", numbers_read("softmax", all), pairs)
         .but_not("t Dk", t * Dk);
-    points.wrong_system("the newest pair left out", numbers_read("softmax", prefix(t - 1)), pairs);
+    points.wrong_system("softmax, the newest pair left out, reads $t (Dk + Dv)$ numbers",
+                        numbers_read("softmax", prefix(t - 1)), pairs);
     points.statement("linear attention keeps Dk Dv numbers", state("linear", t), area);
     points.statement("linear attention keeps Dk Dv numbers after four times the steps", state("linear", 4 * t), area);
     points.wrong_system("RLS", state("rls", t), area);
     points.rounding(rounding_units("linear", all));
     points.obligation("linear attention, continued from the state alone", run("linear", rest).o, later);
-    points.wrong_system("continued without the state", run("linear", forgotten).o, later);
+    points.wrong_system("linear attention, continued without the state", run("linear", forgotten).o, later);
   });
 }
 
@@ -178,15 +188,15 @@ Claim gram_matrices() {
   c.exactly("The time is $O(T^2 Dk^2)$: $T (T + 1) / 2 (Dk + 1)(Dk + 2)$ products. The weights change with the query, "
             "so no Gram matrix follows from the previous one by adding one outer product.");
   c.because("One power of Dk is missing: each of the $T (T + 1) / 2$ pairs adds an outer product of width $Dk + 1$. "
-            "The three other costs given with it are right.");
+            "The three other costs that the paper gives in the same place are right.");
   c.is_refuted(
       asserted("§4, higher-order attention: 'Computing {$X_t^T W_t X_t$} requires $O(T^2 D_k)$ time'.",
-               "all $T$ prefixes", "The next clause gives the right cost of the solves, $O(T D_k^3)$.",
+               "all $T$ prefixes", "The next clause gives the cost of the solves, $O(T D_k^3)$, which is right.",
                "One power of $D_k$ is missing: $T^2/2$ outer products of width $D_k + 1$ cost $O(T^2 D_k^2)$. The "
                "conclusion that the form is impractical for all but the smallest problems becomes stronger."));
   c.runs({"local_linear"}), c.takes(local_fit);
   return measure(c, [](Points &points, Seed seed, const Shape &shape) {
-    if (shape.T < 2 * shape.Dk + 2) usage_error("T of at least 2 Dk + 2, for Gram matrices of full rank");
+    if (shape.T < 2 * shape.Dk + 2) usage_error("T must be at least 2 Dk + 2, for Gram matrices of full rank");
     const Sequence s = random_sequence(shape, seed), wide = twice_as_wide(shape, seed);
     const double T = s.shape.T, n = s.shape.Dk + 1, pairs = T * (T + 1) / 2;
     const LocalCosts costs(s);
@@ -205,25 +215,28 @@ Claim gram_matrices() {
     };
     Sequence one_query = s; // the same query at every step, so the weights do not change
     for (size_t i = s.shape.Dk; i < s.q.size(); ++i) one_query.q[i] = s.q[i % s.shape.Dk];
-    points.rounding(0).statement("twice the width, twice the cost", wide_cost, 2 * costs.grams);
-    points.obligation("$T (T + 1) / 2 (Dk + 1)(Dk + 2)$", costs.grams, pairs * n * (n + 1))
+    points.rounding(0).statement("products of all Gram matrices: twice as many at twice the width", wide_cost,
+                                 2 * costs.grams);
+    points
+        .obligation("products of all Gram matrices: $T (T + 1) / 2 (Dk + 1)(Dk + 2)$", costs.grams, pairs * n * (n + 1))
         .but_not("$T^2 (Dk + 1)(Dk + 2)$", T * T * n * (n + 1))
         .but_not("$T (T + 1) (Dk + 1)$", pairs * n * 2);
-    points.obligation("$T (T + 1) / 2 (2 Dk + 1)(2 Dk + 2)$ at twice the width", wide_cost,
-                      pairs * (2 * n - 1) * 2 * n);
-    points.wrong_system("the cost at the width Dk", costs.grams, pairs * (2 * n - 1) * 2 * n);
-    points.obligation("rank of $G_t - G_{t-1}$", change_rank(s), n);
-    points.wrong_system("rank of $G_t - G_{t-1}$ if every query is the same", change_rank(one_query), n);
-    points.obligation("the counted algorithm computes the layer", computes_the_layer(costs, s));
+    points.obligation("products of all Gram matrices at twice the width: $T (T + 1) / 2 (2 Dk + 1)(2 Dk + 2)$",
+                      wide_cost, pairs * (2 * n - 1) * 2 * n);
+    points.wrong_system("products of all Gram matrices at the width Dk: $T (T + 1) / 2 (2 Dk + 1)(2 Dk + 2)$",
+                        costs.grams, pairs * (2 * n - 1) * 2 * n);
+    points.obligation("rank of $G_t - G_{t-1}$, $G_t = X_t^T W_t X_t$: $Dk + 1$", change_rank(s), n);
+    points.wrong_system("rank of $G_t - G_{t-1}$ if every query is the same: $Dk + 1$", change_rank(one_query), n);
+    points.obligation("the counted algorithm gives the outputs of the layer", computes_the_layer(costs, s));
   });
 }
 
 Claim other_costs() {
   ClaimBuilder c("local-linear-complexity-other", "003 §4, higher-order attention");
-  c.says("Materialising all $X_t$ takes $O(T^2 Dk)$ space and their Gram matrices $O(T Dk^2)$; solving the $T$ systems "
-         "takes $O(T Dk^3)$ time.");
+  c.says("Storing all $X_t$ takes $O(T^2 Dk)$ space, and storing their Gram matrices $O(T Dk^2)$; solving the $T$ "
+         "systems takes $O(T Dk^3)$ time.");
   c.exactly("All $X_t$ have $T (T + 1) / 2 (Dk + 1)$ numbers, the Gram matrices $T (Dk + 1)^2$. The solves take $T (Dk "
-            "+ 1)^3 / 6$ products plus lower orders ($T (Dk + 1)^3 / 3$ if additions are counted too).");
+            "+ 1)^3 / 6$ products to the leading order ($T (Dk + 1)^3 / 3$ operations if additions are counted too).");
   c.runs({"local_linear"}), c.takes(local_fit);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const Sequence s = random_sequence(shape_of(p), protocol.seed), wide = twice_as_wide(s.shape, protocol.seed);
@@ -247,7 +260,7 @@ Claim other_costs() {
         "products of all eliminations: $T (n^3 + 3 n^2 - 4 n) / 6$, $n = Dk + 1$", &LocalCosts::factors,
         [](double T, double n) { return T * (n * n * n + 3 * n * n - 4 * n) / 6; }, "$T n (n - 1) / 2$",
         [](double T, double n) { return T * n * (n - 1) / 2; });
-    points.at(p).obligation("the counted algorithm computes the layer", computes_the_layer(costs, s));
+    points.at(p).obligation("the counted algorithm gives the outputs of the layer", computes_the_layer(costs, s));
   });
 }
 } // namespace

@@ -20,8 +20,8 @@ Vector losses_of_linear(const Params &at, const std::string &output, Seed seed) 
 
 Claim output_norms() {
   ClaimBuilder c("fig2-output-norm-identity", "003 §5, footnote 2 (derived)");
-  c.says("For targets of norm 1 and width $D$, the loss of linear attention with its output scaled to norm $sqrt(D)$ "
-         "is an affine function of the loss with its output scaled to norm 1.");
+  c.says("For targets of norm 1 in $D$ dimensions, the loss of linear attention whose output is scaled to norm "
+         "$sqrt(D)$ is an affine function of its loss if the output is scaled to norm 1.");
   c.exactly("The loss at norm $sqrt(D)$ is $(sqrt D - 1)^2$ plus $sqrt(D)$ times the loss at norm 1, at every step. If "
             "$c$ is the cosine of output and target, the two losses are $1 + D - 2 c sqrt(D)$ and $2 - 2 c$.");
   c.runs({"linear"}), c.draws({"online_regression"}), c.takes({integer_param("d", 64, 2, 256, "width; $T = 4 d$")});
@@ -36,10 +36,13 @@ Claim output_norms() {
     };
     // The loss sums the squares of D channels; the read has norm sqrt(D), the target norm 1.
     points.rounding(8 * D * (root + 1) * (root + 1));
-    points.statement("loss at RMS 1, every step", rms, law(constant, root))
+    points
+        .statement("loss with output of norm $sqrt(D)$: $(sqrt D - 1)^2 + sqrt(D)$ times the loss at norm 1", rms,
+                   law(constant, root))
         .but_not("D times the loss at norm 1", law(constant, D))
-        .but_not("without $(sqrt D - 1)^2$", law(0, root));
-    points.wrong_system("the output without normalisation", losses("raw"), law(constant, root));
+        .but_not("$sqrt(D)$ times the loss at norm 1", law(0, root));
+    points.wrong_system("loss without normalisation: $(sqrt D - 1)^2 + sqrt(D)$ times the loss at norm 1",
+                        losses("raw"), law(constant, root));
   });
 }
 
@@ -47,7 +50,7 @@ Claim naive_unbeaten() {
   ClaimBuilder c("fig2-naive-never-beaten", source + " (derived)");
   c.says("In no segment does any of the regressors beat the naive forecast, which the paper plots as a baseline.");
   c.exactly("For a first-order process $v_t$ is close to the best prediction of $v_{t+1}$. Of the regressors, $p = 1$ "
-            "at bandwidth 0.1 and RLS with forgetting have the losses closest to that of the naive forecast.");
+            "at bandwidth 0.1 and RLS with forgetting have the losses closest to the loss of the naive forecast.");
   c.because(
       "The paper does not claim otherwise. The naive forecast predicts $v_{t+1}$ by $v_t$, the latest value stored.");
   c.runs({"linear", "rls", "mesa", "softmax", "softmax_qknorm", "local_linear"}), c.draws({"online_regression"});
@@ -71,13 +74,13 @@ Claim naive_unbeaten() {
 
 Claim consistent_reading() {
   ClaimBuilder c("fig2-consistent-reading", source + " (derived)");
-  c.says("The four conclusions of the text hold together: linear attention is the worst, RLS keeps a high loss after "
-         "the switch, softmax attention and $p = 1$ adapt, and $p = 1$ is better than $p = 0$.");
+  c.says("The paper's four conclusions on Fig 2 hold together: linear attention is the worst, RLS keeps a high loss "
+         "after the switch, softmax attention and $p = 1$ adapt, and $p = 1$ is better than $p = 0$.");
   c.exactly("One reading gives all four conclusions: the output of linear attention is scaled to RMS 1; RLS has a "
             "ridge of 1e-3; softmax attention and $p = 1$ use unit keys and bandwidth 0.1; the slopes have a ridge of "
             "0.01; the noise has at most half of its variance along any one direction. With the printed scale "
             "$1/sqrt(Dk)$ the loss of RLS does not stay above that of softmax attention.");
-  c.because("This shows only that such a reading exists. It was selected afterwards, and nothing shows that the "
+  c.because("This shows only that such a reading exists. We chose it after the measurement, and nothing shows that the "
             "authors used it.");
   c.holds_under("the output of linear attention is scaled to RMS 1, softmax attention and $p = 1$ have unit keys and "
                 "bandwidth 0.1, and a ridge is put on the slopes");
@@ -101,9 +104,9 @@ Claim forgetting_helps() {
   ClaimBuilder c("fig2-forgetting-helps", source + ", caption");
   c.says(
       "Without decaying weights linear attention and unweighted RLS are unable to adjust to the non-stationary data.");
-  c.exactly("If the decay $gamma$ goes from 1 to 0.98, and again from 0.98 to 0.9, the late loss of both layers falls "
-            "by a factor of 1.2 to 4. The ridge of RLS does not decay here, because with a decaying ridge the solution "
-            "grows without bound.");
+  c.exactly("If the decay $gamma$ is lowered from 1 to 0.98, and again from 0.98 to 0.9, the late loss of both layers "
+            "falls each time by a factor of 1.2 to 4. The ridge of RLS does not decay here, because with a decaying "
+            "ridge the solution grows without bound.");
   c.runs({"linear", "gated_linear", "rls", "mesa", "weighted_rls"}), c.draws({"online_regression"}), c.takes(setting);
   return c.measure([](Points &points, const Params &, const Protocol &p) {
     const Bench b(p);
@@ -133,21 +136,21 @@ Claim first_quarter() {
   ClaimBuilder c("fig2-first-quarter", "003 §5, before Fig 2");
   c.says("In the first $T/4$ steps the system decays faster and changes more rapidly, which makes it less predictable "
          "than in the later $3 T/4$ steps.");
-  c.exactly("In the first quarter the loss of the naive forecast is more than twice as large as later. There the share "
-            "$1 - .9^2 = .19$ of each key is new; later the share is about $1 / t$.");
-  c.because("Measured over all six settings of $Sigma$ and the first key together.");
+  c.exactly("In the first quarter the loss of the naive forecast is more than twice its later loss. In the first "
+            "quarter the share $1 - .9^2 = .19$ of the variance of each key is new; later the share is about $1 / t$.");
+  c.because("All six choices of $Sigma$ and of the first key are measured together.");
   c.runs({"linear"}), c.draws({"online_regression"}), c.takes(setting);
   return c.measure([](Points &points, const Params &, const Protocol &p) {
     const Bench b(p);
     points.at(b.at(naive));
-    points.statement("naive forecast: ln(loss in the first quarter / loss in the rest)",
+    points.statement("naive forecast: ln(loss in the first quarter / loss in the second half)",
                      harder(b, naive, before, late, std::log(2)));
-    points.statement("naive forecast: ln(loss in the first quarter / loss in the second)",
+    points.statement("naive forecast: ln(loss in the first quarter / loss in the second quarter)",
                      harder(b, naive, before, after, std::log(2)));
-    points.wrong_system("naive forecast: ln(loss in the rest / loss in the first quarter)",
+    points.wrong_system("naive forecast: ln(loss in the second half / loss in the first quarter)",
                         harder(b, naive, late, before, std::log(2)));
     points.at(b.at(linear_rms));
-    points.wrong_system("linear attention scaled to RMS 1, whose loss is due to that scale",
+    points.wrong_system("linear attention scaled to RMS 1: ln(loss in the first quarter / loss in the second half)",
                         harder(b, linear_rms, before, late, std::log(2)));
   });
 }

@@ -19,7 +19,9 @@ namespace recollect::theory::readings {
 
 enum Stretch { before, after, late };
 constexpr std::array<Stretch, 3> stretches{before, after, late};
-inline const char *name_of(Stretch s) { return s == before ? "first quarter" : s == after ? "second quarter" : "rest"; }
+inline const char *name_of(Stretch s) {
+  return s == before ? "first quarter" : s == after ? "second quarter" : "second half";
+}
 
 struct Reading {
   std::string name, variant; // empty: the forecast is the value of `lag` steps ago
@@ -33,7 +35,7 @@ const Reading naive{"naive forecast", "", {}, {}}, older{"forecast one step too 
 const Reading linear_unit{"linear, output of norm 1", "linear", {{"output", "unit"}}, {}};
 const Reading linear_rms{"linear, output of RMS 1", "linear", {{"output", "rms"}}, {}};
 const Reading rls{"RLS, ridge 1e-3", "rls", {}, {{"ridge", "1e-3"}}};
-const Reading softmax{"softmax as Eq 1", "softmax", {}, {}};
+const Reading softmax{"softmax as in Eq 1", "softmax", {}, {}};
 const Reading softmax_unit{"softmax on unit keys", "softmax_qknorm", {}, {}};
 const Reading average{"mean of the values so far", "softmax", {}, {{"scale", "0"}}};
 const Reading bandwidth_2{"softmax on unit keys, bandwidth 2", "softmax_qknorm", {}, {{"scale", "1"}}};

@@ -11,7 +11,7 @@ constexpr int pairs = 128, width = 64;
 
 const std::vector<ParamSpec> planted{
     integer_param("T", 512, 256, 2048, "steps"),
-    real_param("offset", 3, 0, 10, "added to the first channel of every cue, which is then normalised")};
+    real_param("offset", 3, 0, 10, "number added to the first channel of every cue before the cue is normalised")};
 
 /// The text `plain`, whose tokens are standard basis vectors, with token i replaced by row i of `embedding`.
 Texts embedded(const Texts &plain, const Dense &embedding) {
@@ -59,8 +59,8 @@ Claim mqar_p128_rls_construction() {
   c.says("There are embeddings of $P = 128$ cues in $d = 64$ dimensions on which RLS solves multi-query associative "
          "recall (MQAR) exactly at every length, while linear attention fails.");
   c.exactly("The cues $u_j$ share a common part and lie in one half of the channels. The responses are $R u_j$, where "
-            "$R$ rotates a cue into the other half. Least squares finds $R$ as soon as the cues so far span their "
-            "half. Without the common part linear attention is exact too.");
+            "$R$ rotates a cue into the other half. Least squares finds $R$ as soon as the cues so far span their half "
+            "of the channels. If the cues have no common part, linear attention answers correctly too.");
   c.runs({"linear", "rls"}), c.draws({"mqar"}), c.takes(planted);
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     const int T = p.integer("T");
@@ -77,11 +77,13 @@ Claim mqar_p128_rls_construction() {
     // eigenvalue is above one, because the isotropic part of each of the T / 2 cues has at least a tenth of the cue's
     // length.
     const Vector responses = planted.asked_rows(planted.problem.target, first);
-    points.rounding(1e-6 / epsilon_of(Real::f64)).statement("RLS reads the response", reads(planted), responses);
-    points.wrong_system("RLS, responses independent of cues", reads(independent),
+    points.rounding(1e-6 / epsilon_of(Real::f64))
+        .statement("RLS reads the response to a cue", reads(planted), responses);
+    points.wrong_system("RLS reads the response to a cue, responses independent of cues", reads(independent),
                         independent.asked_rows(independent.problem.target, first));
-    points.statement("linear attention: share of right answers", linear(planted));
-    points.wrong_system("linear attention, cues without a common part", linear(isotropic));
+    points.statement("linear attention: share of right answers at most 0.7", linear(planted));
+    points.wrong_system("linear attention, cues without a common part: share of right answers at most 0.7",
+                        linear(isotropic));
   });
 }
 
@@ -89,17 +91,19 @@ Claim mqar_welch_128_64() {
   ClaimBuilder c("mqar-welch-128-64", "003 §6");
   c.says("128 keys cannot be orthogonal in a space of 64 dimensions.");
   c.exactly("Among $P$ unit keys in $d$ dimensions, the largest |cosine| of two keys is at least $sqrt((P - d) / (d (P "
-            "- 1)))$ (Welch's bound), here .0887. It is about .45 for random unit keys and .125 for two mutually "
-            "unbiased bases.");
+            "- 1)))$ (Welch's bound), .0887 for $P = 128$ and $d = 64$. It is about .45 for 128 random unit keys and "
+            ".125 for two mutually unbiased bases.");
   c.takes({integer_param("P", 128, 2, 1024, "unit keys, more than d"), integer_param("d", 64, 2, 512, "width")});
   return measure(c, [](Points &points, Seed seed, double P, double d) {
-    if (P <= d) usage_error("P > d keys cannot be orthogonal; up to d can");
+    if (P <= d) usage_error("P must be above d: up to d keys can be orthogonal");
     const auto bound = [](double P, double d) { return std::sqrt((P - d) / (d * (P - 1))); };
     const auto largest = [&](const char *kind, int n) {
       return coherence(make_keys({kind, n, int(d)}, 1, seed), n, int(d));
     };
-    points.statement("largest |cosine| of random unit keys", at_least_point(largest("unit", int(P)), bound(P, d), 0));
-    points.wrong_system("d orthonormal keys", at_least_point(largest("orthonormal", int(d)), bound(P, d), 0));
+    points.statement("largest |cosine| of random unit keys: at least Welch's bound",
+                     at_least_point(largest("unit", int(P)), bound(P, d), 0));
+    points.wrong_system("largest |cosine| of d orthonormal keys: at least Welch's bound for P keys",
+                        at_least_point(largest("orthonormal", int(d)), bound(P, d), 0));
     // Sets that attain the bound: the d + 1 corners of a simplex, and 28 equiangular lines in 7 dimensions, along the
     // permutations of (3, 3, -1, -1, -1, -1, -1, -1).
     const int n = int(d) + 1;
@@ -111,9 +115,12 @@ Claim mqar_welch_128_64() {
     for (int i = 0; i < 8; ++i)
       for (int j = i + 1; j < 8; ++j, ++line)
         for (int c = 0; c < 8; ++c) lines(line, c) = (c == i || c == j ? 3 : -1) / std::sqrt(24.0);
-    points.rounding(8 * n).obligation("$d + 1$ corners of a simplex", coherence(simplex.data, n, n), bound(n, d));
+    points.rounding(8 * n).obligation("largest |cosine| of the $d + 1$ corners of a simplex: Welch's bound",
+                                      coherence(simplex.data, n, n), bound(n, d));
     points.at({}).rounding(64);
-    points.obligation("28 lines in 7 dimensions", coherence(lines.data, 28, 8), bound(28, 7))
+    points
+        .obligation("largest |cosine| of 28 equiangular lines in 7 dimensions: Welch's bound",
+                    coherence(lines.data, 28, 8), bound(28, 7))
         .but_not("$sqrt((P - d) / (d P))$", std::sqrt((28 - 7.0) / (28 * 7)));
   });
 }

@@ -19,7 +19,7 @@ Claim linear_recurrence() {
   c.says("Linear attention updates $M_t = M_{t-1} + v_t k_t^T$ and reads $y_t = M_t q_t = sum_{i<=t} v_i k_i^T q_t$, "
          "so that all $T$ outputs take $O(T)$ time. The same holds with features $phi(k)$, $phi(q)$ in place of $k$, "
          "$q$. The paper drops the normaliser of the original layer.");
-  c.exactly("An identity at every prefix.");
+  c.exactly("This is an identity at every prefix.");
   c.because("A step writes before it reads, so $y_t$ includes the pair $(k_t, v_t)$.");
   c.runs({"linear", "delta_net", "linear_elu"}), c.takes(one_head_params(point_P));
   return measure(c, [](Points &points, Seed seed, const Shape &shape) {
@@ -51,11 +51,12 @@ template <class F> Output rewritten(const Sequence &s, const F &erased, const F 
 
 Claim old_and_new_values() {
   ClaimBuilder c("deltanet-eq5-eq6", "003 Eq 5-6");
-  c.says("DeltaNet retrieves $v_old = M_{t-1} k_t$ with the new key, deletes it, and binds $v_new = beta v + (1 - "
-         "beta) v_old$ to the key, with $beta$ in [0, 1]. The memory becomes $M_{t-1} (I - beta k k^T) + beta v k^T$.");
-  c.exactly("An identity. After the deletion alone, the read at $k$ is $(1 - |k|^2) M k$.");
+  c.says("DeltaNet retrieves the value $v_old = M_{t-1} k_t$ with the new key, deletes this value, and binds $v_new = "
+         "beta v + (1 - beta) v_old$ to the key, with $beta$ in [0, 1]. The memory becomes $M_{t-1} (I - beta k k^T) + "
+         "beta v k^T$.");
+  c.exactly("This is an identity. After the deletion alone, a read at $k$ gives $(1 - |k|^2) M k$.");
   c.because("In Eq 5 the overbrace for $v_new$ covers $M k$ instead of the whole bracket; the formula itself is right. "
-            "The deletion is complete only for keys of length 1, which the text does not say.");
+            "The deletion is complete only for keys of length 1, which the paper does not say.");
   c.runs({"delta_net", "linear"}), c.takes(one_head_params(point_P));
   return c.measure([](Points &points, const Params &p, const Protocol &protocol) {
     using Factor = double (*)(double);
@@ -67,10 +68,10 @@ Claim old_and_new_values() {
     const auto is = [&](Factor erased, Factor kept, Factor added) {
       return layer.against(rewritten(s, erased, kept, added));
     };
-    points.statement("Eq 5, delete $v_old$ and write $beta v + (1 - beta) v_old$, against Eq 6", is(one, rest, share))
-        .but_not("erase without $beta$", is(one, none, share))
-        .but_not("write without $beta$", is(share, none, one))
-        .but_not("erase with the sign turned", is(minus, rest, share));
+    points.statement("Eq 5 (delete $v_old$, write $beta v + (1 - beta) v_old$) is Eq 6", is(one, rest, share))
+        .but_not("Eq 6 with erasure without $beta$", is(one, none, share))
+        .but_not("Eq 6 with a write without $beta$", is(share, none, one))
+        .but_not("Eq 6 with erasure of the opposite sign", is(minus, rest, share));
     points.wrong_system("linear attention: no deletion", measured("linear", s).against(rewritten(s, one, rest, share)));
     // A write of v = 0 with beta = 1 only erases. The read at k after the write is (1 - |k|^2) M k, which is 0 in
     // general only if |k| = 1.

@@ -47,8 +47,8 @@ Claim weights_typo() {
     points.statement("$w_0 = i$ gives $W x_{t-i}$", keys(0, i), shifted(x, W, i, 1));
     points.obligation("$w_0 = i$ gives $i W x_t$", keys(0, i), shifted(x, W, 0, i));
     points.obligation("$w_i = 1$ gives $W x_{t-i}$", keys(i, 1), shifted(x, W, i, 1));
-    points.wrong_system("$w_{i-1} = 1$", keys(i - 1, 1), shifted(x, W, i, 1));
-    points.wrong_system("$w_{i+1} = 1$", keys(i + 1, 1), shifted(x, W, i, 1));
+    points.wrong_system("$w_{i-1} = 1$ gives $W x_{t-i}$", keys(i - 1, 1), shifted(x, W, i, 1));
+    points.wrong_system("$w_{i+1} = 1$ gives $W x_{t-i}$", keys(i + 1, 1), shifted(x, W, i, 1));
   });
 }
 
@@ -62,14 +62,14 @@ double text_units(int T, int d) { return 4.0 * T * d; }
 
 Claim orthonormal_tokens() {
   ClaimBuilder c("mqar-orthonormal-construction", "003 Eq 57-58");
-  c.says("When the embedding space is large enough for orthonormal tokens, linear attention with one convolution of "
+  c.says("If the embedding space is large enough for orthonormal tokens, linear attention with one convolution of "
          "length 2 ($k_t = x_{t-1}$, $q_t = v_t = x_t$) solves MQAR for texts of any length.");
-  c.exactly("The read at a cue is $y = n_j v_j$, where $v_j$ is its response and $n_j$ the number of its occurrences "
-            "so far. The width must be $d >= 2 P$, because responses are keys as well. (The sum runs over tokens that "
-            "are preceded by the cue; the text prints 'followed'.)");
+  c.exactly("The read at cue $j$ is $y = n_j v_j$, where $v_j$ is the response to this cue and $n_j$ the number of its "
+            "occurrences so far. The width must be $d >= 2 P$, because responses are keys as well. (The sum in the "
+            "paper runs over tokens that are preceded by the cue; it prints 'followed'.)");
   c.runs({"linear"}), c.draws({"mqar"}), c.takes(construction);
   return measure(c, [](Points &points, Seed seed, int P, int d, int T) {
-    if (2 * P > d) usage_error("2 P orthonormal tokens need a width of 2 P");
+    if (2 * P > d) usage_error("d must be at least 2 P, for 2 P orthonormal tokens");
     const Texts texts(1, P, d, T, {}, seed), narrow(1, P, P + 1, T, {}, seed);
     Texts exchanged = texts; // w_0 = 1 and w_1 = 0: the key is the current token
     exchanged.problem.sequence.k = texts.problem.sequence.v;
@@ -85,8 +85,8 @@ Claim orthonormal_tokens() {
 Claim indices_typo() {
   ClaimBuilder c("mqar-indices-typo", "003 §6, before Eq 57, Eq 58");
   c.says("The memory's pairs $(x_{t-1}, x_t)$ start at $t = 1$.");
-  c.exactly("The pairs start at $t = 2$, or $x_0$ must be defined as 0, because there is no token $x_0$. Also, the cue "
-            "$u_{i_j}$ is that of the j-th pair of the sequence, not of the $i_j$-th bigram.");
+  c.exactly("The pairs start at $t = 2$, or $x_0$ must be defined as 0, because there is no token $x_0$. Also, "
+            "$u_{i_j}$ is the cue of the j-th pair of the sequence, not of the $i_j$-th bigram.");
   c.because("Two indices are wrong; the construction does not depend on them.");
   c.is_refuted(slip("§6: the memory holds {$(x_{t-1}, x_t)$} for $t = 1$ to $T + 1$; the cue 'has previously appeared "
                     "as the $i_j$ th bigram'.",
@@ -94,7 +94,7 @@ Claim indices_typo() {
                     "Eq 58 sums from $t = 1$ as well; the argument uses the pairs of tokens that exist."));
   c.runs({"linear"}), c.draws({"mqar"}), c.takes(construction);
   return measure(c, [](Points &points, Seed seed, int P, int d, int T) {
-    if (2 * P > d) usage_error("2 P orthonormal tokens need a width of 2 P");
+    if (2 * P > d) usage_error("d must be at least 2 P, for 2 P orthonormal tokens");
     const Texts texts(1, P, d, T, {}, seed);
     Texts preceded = texts; // the token x_0 before the text is a cue: that of the first pair, which occurs again later
     Sequence &s = preceded.problem.sequence;
@@ -114,7 +114,7 @@ Claim as_many_as_channels() {
   c.exactly("The construction does not cover $P = d$: if all bigrams are stored, $2 P$ keys lie in $d$ dimensions. "
             "Recall is exact if the cues are orthonormal and only pairs of cue and response are stored. If all bigrams "
             "are stored, it is exact up to $P = d / 2$.");
-  c.because("The paper's own number comes from a trained model (claim mqar_fig3_setup) and is not doubted here. "
+  c.because("The paper's own number comes from a trained model (claim mqar_fig3_setup) and is not in question here. "
             "Trained weights can separate cues from responses; orthonormal embeddings at $P = d$ cannot.");
   c.holds_under("only pairs of cue and response are stored, and the cues are orthonormal");
   c.runs({"linear"}), c.draws({"mqar"});

@@ -27,30 +27,32 @@ Claim mqar_rls_vs_linear_untrained() {
   c.takes({integer_param("P", 48, 2, 512, "pairs, 1.5 d or more"), integer_param("d", 32, 8, 256, "width"),
            integer_param("T", 256, 64, 4096, "steps")});
   return measure(c, [](Points &points, const Protocol &protocol, int P, int d, int T) {
-    if (2 * P < 3 * d) usage_error("P >= 1.5 d pairs; at P <= d RLS recalls every pair");
+    if (2 * P < 3 * d) usage_error("P must be at least 1.5 d: at P <= d RLS recalls every pair");
     const auto gain = [&](int P, const Assignments &ridge) {
       const Texts texts(protocol.full() ? 96 : 24, P, d, T, unit_cues, protocol.seed);
       return at_least_point(mean_of(minus(texts.shares("rls", ridge), texts.shares("linear"))), 0.08);
     };
     const Texts few(1, d / 2, d, T, unit_cues, protocol.seed);
-    points.statement("RLS - linear, share of right answers", gain(P, least_squares));
-    points.wrong_system("RLS with ridge 1000 - linear", gain(P, {{"ridge", "1000"}}));
-    points.wrong_system("RLS - linear, $P = d / 4$", gain(d / 4, least_squares));
+    points.statement("share of right answers of RLS - that of linear attention, at least 0.08", gain(P, least_squares));
+    points.wrong_system("share of right answers of RLS with ridge 1000 - that of linear attention",
+                        gain(P, {{"ridge", "1000"}}));
+    points.wrong_system("$P = d / 4$: share of right answers of RLS - that of linear attention",
+                        gain(d / 4, least_squares));
     points.obligation("$P = d / 2$: RLS reads the response", exact_recall(few, d / 2, 1e-6));
-    points.wrong_system("$P = d / 2$, ridge 0.1", exact_recall(few, d / 2, 0.1));
+    points.wrong_system("$P = d / 2$, ridge 0.1: RLS reads the response", exact_recall(few, d / 2, 0.1));
   });
 }
 
 Claim mqar_t_independence() {
   ClaimBuilder c("mqar-t-independence", "003 §6");
-  c.says("Once the memory is large enough for all $P$ pairs, the difficulty of MQAR is independent of the sequence "
-         "length.");
-  c.exactly("Exactly true if recall is exact: with orthonormal cues in linear attention, with independent cues in RLS. "
-            "On random unit cues at $P = d$ the recall of linear attention changes with $T$: it first falls, then "
-            "rises as the counts of the cues become equal. From $T / 8$ to $T$ the share of right answers rises by at "
-            "least 0.03 if $T$ is $16 d$ to $48 d$.");
-  c.because("The paper speaks of a memory with sufficient capacity, and for that it is right. If cross-talk limits "
-            "recall, longer texts are not harder either, because the counts $n_j$ of the cues become equal.");
+  c.says(
+      "If the memory is large enough for all $P$ pairs, the difficulty of MQAR is independent of the sequence length.");
+  c.exactly("The statement is true if recall is exact, which it is with orthonormal cues in linear attention and with "
+            "independent cues in RLS. On random unit cues at $P = d$ the recall of linear attention changes with $T$: "
+            "it first falls, then rises as the counts of the cues become equal. From $T / 8$ to $T$ the share of right "
+            "answers rises by at least 0.03 if $T$ is $16 d$ to $48 d$.");
+  c.because("The paper speaks of a memory with sufficient capacity, and for such a memory it is right. If cross-talk "
+            "limits recall, longer texts are not harder either, because the counts $n_j$ of the cues become equal.");
   c.holds_under("recall is exact: with orthonormal cues in linear attention, with independent cues in RLS");
   c.runs({"linear", "rls"}), c.draws({"mqar"});
   c.takes({integer_param("d", 32, 24, 128, "width, and number of pairs"),
@@ -87,9 +89,9 @@ Claim mqar_t_independence() {
       };
       const Texts independent(1, d / 2, d, steps, unit_cues, protocol.seed);
       points.condition("linear, orthonormal cues: $y = n_j v_j$" + text, read(orthonormal_cues));
-      points.wrong_system("linear, random unit cues" + text, read(unit_cues));
+      points.wrong_system("linear, random unit cues: $y = n_j v_j$" + text, read(unit_cues));
       points.condition("RLS, $P = d / 2$: $y = v_j$" + text, exact_recall(independent, d / 2, 1e-6));
-      points.wrong_system("RLS with ridge 0.1" + text, exact_recall(independent, d / 2, 0.1));
+      points.wrong_system("RLS with ridge 0.1, $P = d / 2$: $y = v_j$" + text, exact_recall(independent, d / 2, 0.1));
     }
   });
 }

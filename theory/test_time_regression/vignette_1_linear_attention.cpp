@@ -15,9 +15,9 @@ Point optimal(const Pairs &x) {
 
 Claim orthonormal_keys() {
   ClaimBuilder c("linattn-optimal-orthonormal", "003 text after Eq 12");
-  c.says("Linear attention is an optimal linear memory when $t <= Dk$ and the keys are orthonormal, $k_i$ . $k_j$ = "
-         "delta_ij.");
-  c.exactly("Then $V^T K = V^T (K^+)^T$, and the loss is zero.");
+  c.says("Linear attention is an optimal linear memory if $t <= Dk$ and the keys are orthonormal, $k_i . k_j = "
+         "delta_ij$.");
+  c.exactly("For orthonormal keys $V^T K = V^T (K^+)^T$, and the loss is zero.");
   c.because("The paper says \"only when\". This claim says only that the condition is sufficient.");
   c.runs({"linear"}), c.takes(pair_params({1, 1, 4, 8, 3})), c.at({{}, {{"t", 8}}});
   return measure(c, [](Points &points, Seed seed, int t, int Dk, int Dv) {
@@ -33,7 +33,7 @@ Claim orthonormal_keys() {
     points.statement("$V^T K = V^T (K^+)^T$", optimal(keys));
     points.wrong_system("orthogonal keys of length 1.1", optimal(longer));
     points.statement("zero loss", reads(keys));
-    points.wrong_system("zero loss with keys of length 1.1", reads(longer));
+    points.wrong_system("zero loss with orthogonal keys of length 1.1", reads(longer));
     if (t > 1) points.wrong_system("unit keys, merely independent", optimal(unit));
   });
 }
@@ -43,15 +43,15 @@ Claim only_orthonormal() {
   c.says("Linear attention is an optimal linear memory only when $t <= Dk$ and the keys are orthonormal.");
   c.exactly("Linear attention is optimal for every $V$ exactly if $K K^T K = K$, that is, if all non-zero singular "
             "values of $K$ are 1. Tight frames are an example: $K^T K = I$ with $t > Dk$.");
-  c.because("With orthonormal keys linear attention is optimal, but other keys have this property too. \"Only\" is "
-            "right if optimal means zero loss for every V.");
+  c.because("Linear attention is optimal with orthonormal keys, but also with other keys. \"Only\" is right if optimal "
+            "means zero loss for every $V$.");
   c.is_refuted(
       asserted("Vignette 1 after Eq 12: 'In fact, it is an optimal linear memory only when $t <= D_k$ and the keys are "
                "orthonormal'.",
-               "the objective of Eq 10", "The next paragraph turns to stability.",
+               "the objective of Eq 10", "The next paragraph is about stability.",
                "Optimal is meant as in Step 2 of §3: zero loss, perfect retrieval of every pair, whatever the values. "
-               "Orthonormal keys are necessary for that, so 'only' is right. Tight frames minimise the loss but do not "
-               "retrieve every pair."));
+               "Orthonormal keys are necessary for zero loss, so 'only' is right. Tight frames minimise the loss but "
+               "do not retrieve every pair."));
   c.runs({"linear"}), c.takes(pair_params({1, 1, 8, 3, 2}));
   return measure(c, [](Points &points, Seed seed, int t, int Dk, int Dv) {
     const Pairs x({1, 1, t, Dk, Dv}, seed);
@@ -65,7 +65,7 @@ Claim only_orthonormal() {
     points.obligation("a tight frame, $K^T K = I$ with $t > Dk$, is optimal", optimal(frame));
     points.obligation("generic keys: distance from the optimal memory, at least 0.001",
                       at_least_point(generic, 1e-3, 0));
-    points.wrong_system("the frame scaled by 1.1", optimal(longer));
+    points.wrong_system("the tight frame scaled by 1.1 is optimal", optimal(longer));
     // Keys that span only half of the space: an orthogonal basis of this half, each vector of length 1 / sqrt 2 and
     // stored twice.
     const int r = std::max(1, Dk / 2);
@@ -105,13 +105,15 @@ struct Correlated {
 Claim covariance() {
   ClaimBuilder c("linattn-crude-covariance", "003 text at Eq 12");
   c.says("For keys of mean zero $K^T K$ is proportional to the empirical covariance of the keys. Linear attention "
-         "replaces it by $I$: a crude memory that ignores the covariance between the dimensions of the keys.");
+         "replaces $K^T K$ by $I$, which gives a crude memory that ignores the covariance between the dimensions of "
+         "the keys.");
   c.exactly("$K^T K / t$ tends to the covariance $Sigma$ of the keys. So for values $v = B k$ the memory of linear "
-            "attention divided by $t$ tends to $B Sigma$, and least squares gives $B$. The two are equal up to scale "
-            "exactly for $Sigma = c I$.");
+            "attention, divided by $t$, tends to $B Sigma$, and least squares gives $B$. The two memories are equal up "
+            "to scale exactly if $Sigma = c I$.");
   c.because("Linear attention weights directions by how often they occur.");
   c.runs({"linear"}),
-      c.takes({real_param("kappa", 4, 1e-2, 100, "kappa of the covariance $Sigma = diag(1, kappa)$; not 1")});
+      c.takes({real_param("kappa", 4, 1e-2, 100,
+                          "second variance in $Sigma = diag(1, kappa)$, the covariance of the keys; not 1")});
   return measure(c, [](Points &points, const Protocol &protocol, double kappa) {
     const Correlated x{kappa};
     if (kappa == 1) usage_error("at kappa = 1 the covariance is I, and B Sigma is B");
@@ -120,16 +122,16 @@ Claim covariance() {
     const auto draw = [&](size_t first, size_t count) { return x.reads(t, protocol.seed, first, count); };
     const Mean mean = sample_mean(wanted_sensitivity(protocol, law(1), {law(0), law(0.5)}), pilot_size(protocol),
                                   400'000, in_blocks(cached_block(5 * t), draw));
-    points.statement("the read of $M_lin / t$ is that of $B Sigma$", mean, law(1))
-        .but_not("the read of B, the least-squares memory", law(0))
-        .but_not("$B Sigma^{1/2}$", law(0.5));
+    points.statement("a read of $M / t$ of linear attention is a read of $B Sigma$", mean, law(1))
+        .but_not("a read of B, the least-squares memory", law(0))
+        .but_not("a read of $B Sigma^{1/2}$", law(0.5));
     // On every single text, the memory of linear attention is B K^T K, and the least-squares memory is B.
     const Pairs pairs = x.pairs(50, protocol.seed);
     const auto is = [&](const Dense &M, const Dense &expected) {
       return exact_point(M.data, expected.data, 4.0 * solved_units(pairs.K, expected));
     };
-    points.statement("$M_lin = B K^T K$", is(linear_memory(pairs), x.B * pairs.gram()));
-    points.obligation("least squares restores B", is(pairs.best(), x.B))
+    points.statement("memory of linear attention: $B K^T K$", is(linear_memory(pairs), x.B * pairs.gram()));
+    points.obligation("memory of least squares: B", is(pairs.best(), x.B))
         .but_not("$K^T K B$", is(linear_memory(pairs), pairs.gram() * x.B));
     points.wrong_system("the memory of linear attention divided by t",
                         is(1.0 / pairs.K.rows * linear_memory(pairs), x.B));

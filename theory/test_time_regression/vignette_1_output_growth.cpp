@@ -41,17 +41,17 @@ Claim growth() {
          "the output of least squares stays bounded.");
   c.exactly("The output of linear attention grows as $t$ if $E[v k^T]$ is not 0, and as $sqrt(t)$ if it is 0. The "
             "output of least squares stays constant, or falls as $1/sqrt(t)$ if the values are noise.");
-  c.because("That the output can grow without bound is right. Whether the growth is linear depends on the data: it is "
-            "linear if values correlate with their keys. If values are independent of the keys, the output grows like "
-            "a random walk.");
+  c.because(
+      "It is right that the output can grow without bound. Whether it grows linearly depends on the data: it does if "
+      "values correlate with their keys. If values are independent of the keys, the output grows like a random walk.");
   c.holds_under("$E v k^T$ is not 0");
   c.runs({"linear", "rls", "gated_linear"});
   c.takes({integer_param("t", 24, width + 8, 1024,
-                         "the smaller number of pairs; its lower bound makes fourth moments finite"),
+                         "the smaller number of pairs; from its lower bound on, fourth moments are finite"),
            integer_param("T", 192, 80, 4096, "the larger number of pairs")});
   return measure(c, [](Points &points, const Protocol &protocol, int t, int T) {
     const Ends ends{t, T};
-    if (T < 4 * t) usage_error("a slope between t and T needs T >= 4 t");
+    if (T < 4 * t) usage_error("T must be at least 4 t, for a slope between t and T");
     const double D = width;
     const auto slope = [&](const std::string &variant, Data data, double wanted) {
       const auto at = [&](int t) {
@@ -73,13 +73,17 @@ Claim growth() {
     const double wanted = wanted_sensitivity(protocol);
     const Mean free = slope("linear", Data::independent, wanted), tied = slope("linear", Data::equal, wanted),
                noise = slope("rls", Data::independent, wanted);
-    points.statement("independent values: slope 1", free, 1);
-    points.condition("$v = k$: slope of $sqrt(t^2 + t (D + 1))$", tied, one).but_not("slope $1/2$", half);
-    points.condition("independent values: slope $1/2$", free, half).but_not("slope 1", one);
-    points.condition("least squares on noise: slope $-1/2$", sampled_point(noise, falling, 1e-6))
+    points.statement("linear attention, values independent of keys: $|y|$ grows with slope 1", free, 1);
+    points.condition("linear attention, $v = k$: $|y|$ grows as $sqrt(t^2 + t (D + 1))$", tied, one)
+        .but_not("slope $1/2$", half);
+    points.condition("linear attention, values independent of keys: $|y|$ grows with slope $1/2$", free, half)
+        .but_not("slope 1", one);
+    points
+        .condition("least squares, values independent of keys: $|y|$ falls with slope $-1/2$",
+                   sampled_point(noise, falling, 1e-6))
         .but_not("no dependence on t", 0)
         .but_not("slope -1", 2 * falling);
-    points.statement("$v = k$: slope 1", tied, 1);
+    points.statement("linear attention, $v = k$: $|y|$ grows with slope 1", tied, 1);
     points.wrong_system("gated linear attention", slope("gated_linear", Data::equal, 0.1), one);
     // If the values are a linear map of the keys, the least-squares output is the value itself at any t.
     const Pairs x(Shape{1, 1, ends.t, width, width}, protocol.seed), exact(x.K, x.K);
@@ -145,12 +149,13 @@ Claim normalised() {
   ClaimBuilder c("output-norm-restores", "003 text after Eq 13, App A");
   c.says("Output normalisation stabilises training by approximately restoring the self-normalising property of Eq 11 "
          "that linear attention loses.");
-  c.exactly("The normalisation restores the size of the output, $sqrt(Dv)$ at every $t$, but not the direction. The "
-            "direction is that of $B Sigma q$; least squares has that of $B q$. Their cosine is $(1 + kappa) / sqrt(2 "
-            "(1 + kappa^2))$ for $B = I$, $Sigma = diag(1, kappa)$ and $q$ on the diagonal. The outputs are equal up "
-            "to scale only for $Sigma = c I$ and large $t$.");
+  c.exactly("The normalisation restores the size of the output, $sqrt(Dv)$ at every $t$, but not its direction. For "
+            "values $v = B k$ and keys of covariance $Sigma$ the output has the direction of $B Sigma q$, and the "
+            "output of least squares that of $B q$. The cosine of these two is $(1 + kappa) / sqrt(2 (1 + kappa^2))$ "
+            "for $B = I$, $Sigma = diag(1, kappa)$ and $q$ on the diagonal. The outputs are equal up to scale only for "
+            "$Sigma = c I$ and large $t$.");
   c.because("The paper says 'approximately'. The size is restored exactly. But the inverse covariance also changes the "
-            "direction of the output, which a scalar norm cannot do.");
+            "direction of the output, which division by a scalar norm cannot do.");
   c.holds_under("the keys' covariance is a multiple of I, and the text is long");
   c.runs({"linear_rms", "linear", "delta_net"});
   c.takes({real_param("kappa", 4, 1.5, 100, "$Sigma = diag(1, kappa)$"), integer_param("t", 100, 20, 1000, "pairs")});
@@ -167,29 +172,35 @@ Claim normalised() {
     };
     const Vector constant(s.shape.T, std::sqrt(double(s.shape.Dv)));
     points.at(params_of(s.shape)).rounding(64);
-    points.obligation("the size of the output at every t: $sqrt(Dv)$", sizes("linear_rms", {{"epsilon", "1e-30"}}),
-                      constant);
-    points.wrong_system("the raw output", sizes("linear", {}), constant);
+    points.obligation("size of the normalised output at every t: $sqrt(Dv)$",
+                      sizes("linear_rms", {{"epsilon", "1e-30"}}), constant);
+    points.wrong_system("size of the raw output at every t: $sqrt(Dv)$", sizes("linear", {}), constant);
   });
   return measure(c, [](Points &points, const Protocol &protocol, const Params &p, double kappa, int t) {
     const Plane plane{kappa, t}, round{1, t};
-    if (kappa == 1) usage_error("kappa = 1 is the isotropic case, measured at every other point as the limit");
+    if (kappa == 1)
+      usage_error("take another kappa: kappa = 1 is the isotropic case, which every other point measures as the limit");
     const auto mean = [&](const Plane &x, const std::string &variant, double wanted) {
       const auto draw = [&](size_t first, size_t count) { return x.draw(variant, protocol.seed, first, count); };
       return sample_mean(wanted, pilot_size(protocol), 1'000'000, in_blocks(cached_block(6 * size_t(t)), draw));
     };
     const double law = plane.mean();
     const Mean cosine = mean(plane, "linear_rms", wanted_sensitivity(protocol, law, {1, plane.rooted()}));
-    points.statement("cosine with the least-squares output: 1", cosine, 1);
-    points.obligation("cosine with the least-squares output", cosine, law)
+    points.statement("cosine of the normalised and the least-squares output: 1", cosine, 1);
+    points
+        .obligation("cosine of the normalised and the least-squares output: $(1 + kappa) / sqrt(2 (1 + kappa^2))$",
+                    cosine, law)
         .but_not("$Sigma^{1/2}$ in place of $Sigma$", plane.rooted())
         .but_not("1 for every $Sigma$", 1);
-    points.wrong_system("DeltaNet's output", mean(plane, "delta_net", 0.1), law);
+    points.wrong_system("cosine of DeltaNet's and the least-squares output: $(1 + kappa) / sqrt(2 (1 + kappa^2))$",
+                        mean(plane, "delta_net", 0.1), law);
     // For isotropic keys cos = 1 / sqrt(1 + r^2), which tends to 1 as t grows.
     const double isotropic = round.mean(), squared = double(t) / (t + 1); // E cos, and E cos^2
     const Mean near = mean(round, "linear_rms", wanted_sensitivity(protocol, isotropic, {1, squared}));
     points.at(Params(p).set("kappa", 1));
-    points.condition("isotropic keys: cosine with the least-squares output, which tends to 1", near, isotropic)
+    points
+        .condition("isotropic keys: cosine of the normalised and the least-squares output, which tends to 1", near,
+                   isotropic)
         .but_not("1 at every t", 1)
         .but_not("$t/(t+1)$, the mean of the squared cosine", squared);
   });

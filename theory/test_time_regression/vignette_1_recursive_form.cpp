@@ -24,13 +24,13 @@ Claim printed_update() {
       "$(K_{t-1}^T K_{t-1} + k_t k_t^T)^{-1} = P - P k k^T P / (1 + k^T P k)$, where $P$ is the previous inverse.");
   c.because("An index is wrong. The printed product $K_{t-1}^T K_t$ does not exist, because one factor has $t - 1$ "
             "columns and the other $t$ rows. So the two nearest corrections are measured. With $K_t$ in both places "
-            "the newest pair would count twice; with $K_{t-1}$ in both the equation is right.");
+            "the newest pair would count twice; with $K_{t-1}$ in both places the equation is right.");
   c.is_refuted(slip("Efficient computation: $(K_t^T K_t)^{-1} = (K_{t-1}^T K_t + k_t k_t^T)^{-1}$.", "none",
-                    "The Woodbury recursion that follows is the one of $K_{t-1}^T K_{t-1}$."));
+                    "The Woodbury recursion that follows is that of $K_{t-1}^T K_{t-1} + k_t k_t^T$."));
   c.runs({"rls", "weighted_rls"});
   c.takes({integer_param("t", 9, 2, 256, "pairs"), integer_param("Dk", 5, 1, 32, "key width")});
   return measure(c, [](Points &points, Seed seed, int t, int Dk) {
-    if (t <= Dk) usage_error("the inverse before the update needs t - 1 >= Dk pairs");
+    if (t <= Dk) usage_error("t must be above Dk: the inverse before the update needs t - 1 >= Dk pairs");
     const Pairs x(Shape{1, 1, t, Dk, 1}, seed), past = x.some(0, t - 1);
     const Dense P = inverse(past.gram()), k = column(x.K.data, t - 1, Dk), Pk = P * k;
     const Sequence last = continued(x.some(t - 1, t).sequence(), past.best(), P);
@@ -38,15 +38,20 @@ Claim printed_update() {
     const double kPk = (transpose(k) * Pk)(0, 0),
                  units = 64.0 * Dk * Dk * std::pow(condition(past.K), 2) * max_abs(P.data);
     const Vector twice = inverse(x.gram() + write(k, k)).data;
-    points.rounding(units).statement("$(K_t^T K_t + k_t k_t^T)^{-1}$, the index $t$ in both places", updated, twice);
-    points.obligation("$(K_{t-1}^T K_{t-1} + k_t k_t^T)^{-1}$", updated, inverse(past.gram() + write(k, k)).data);
-    points.obligation("by Woodbury's identity", updated, (P - 1 / (1 + kPk) * write(Pk, Pk)).data)
+    points.rounding(units).statement("updated inverse: $(K_t^T K_t + k_t k_t^T)^{-1}$, the index $t$ in both places",
+                                     updated, twice);
+    points.obligation("updated inverse: $(K_{t-1}^T K_{t-1} + k_t k_t^T)^{-1}$", updated,
+                      inverse(past.gram() + write(k, k)).data);
+    points
+        .obligation("updated inverse: $P - P k k^T P / (1 + k^T P k)$, Woodbury's identity", updated,
+                    (P - 1 / (1 + kPk) * write(Pk, Pk)).data)
         .but_not("the 1 dropped from the denominator", (P - 1 / kPk * write(Pk, Pk)).data)
         .but_not("$k_t$ not added", P.data);
     Sequence faded = last;
     faded.alpha = {0.9};
     const Vector weak = run("weighted_rls", faded).state;
-    points.wrong_system("a decay of 0.9", exact_point({weak.begin() + Dk, weak.end()}, inverse(x.gram()).data, units));
+    points.wrong_system("a decay of 0.9: the inverse is $(K_t^T K_t)^{-1}$",
+                        exact_point({weak.begin() + Dk, weak.end()}, inverse(x.gram()).data, units));
   });
 }
 
@@ -56,9 +61,9 @@ Claim sequential_is_batch() {
   ClaimBuilder c("rls-woodbury-equals-batch", "003 Vignette 1, Efficient computation");
   c.says("The inverses can be computed one after the other by the Woodbury identity (recursive least squares). Or "
          "$M_t$ can be computed for all $t$ in parallel, as a batch of $T$ independent solves.");
-  c.exactly("The two agree at every step: for least squares that starts from pairs of full rank, and for ridge "
-            "regression that starts from $P_0 = I / delta$.");
-  c.because("The recursion needs an invertible start, given by $t >= Dk$ pairs or by a ridge.");
+  c.exactly("The recursion and the batch of solves agree at every step, both for least squares that starts from pairs "
+            "of full rank and for ridge regression that starts from the inverse $P_0 = I / delta$.");
+  c.because("The recursion must start from an invertible matrix, given by $t >= Dk$ pairs or by a ridge.");
   c.runs({"rls"}), c.takes(one_head_params({1, 1, 12, 4, 3}));
   return measure(c, [](Points &points, Seed seed, const Shape &shape) {
     const Sequence s = random_sequence(shape, seed, Keys::gaussian);
@@ -69,14 +74,15 @@ Claim sequential_is_batch() {
     const double factor = std::pow(condition(past.K), 2);
     const Measured layer = measured("rls", from_data), ridge = measured("rls", s, {{"ridge", "0.5"}});
     const auto by = [&](double (*weight)(int, int)) { return layer.against(solutions(s, G, C, weight), factor); };
-    points.statement("from full rank: least squares", by(seen))
+    points.statement("recursion from pairs of full rank: least squares", by(seen))
         .but_not("the newest pair counted twice", by([](int i, int t) { return (i <= t) + (i == t) * 1.0; }))
         .but_not("the newest pair not yet in", by([](int i, int t) { return 1.0 * (i < t); }))
         .but_not("one update skipped", by([](int i, int t) { return 1.0 * (i <= t && i != 1); }));
     const Measured other = measured("rls", continued(s, past.best(), I));
-    points.wrong_system("$P = I$ at the start", other.against(solutions(s, G, C, seen), factor));
-    points.statement("from $P = I / delta$: ridge regression", ridge.against(solutions(s, 0.5 * I, none, seen)));
-    points.wrong_system("another ridge",
+    points.wrong_system("recursion from $P = I$: least squares", other.against(solutions(s, G, C, seen), factor));
+    points.statement("recursion from $P = I / delta$: ridge regression with ridge $delta$",
+                     ridge.against(solutions(s, 0.5 * I, none, seen)));
+    points.wrong_system("recursion with another ridge",
                         measured("rls", s, {{"ridge", "0.6"}}).against(solutions(s, 0.5 * I, none, seen)));
   });
 }
@@ -93,9 +99,9 @@ struct Bias {
 Claim start_bias() {
   ClaimBuilder c("rls-ridge-init-bias", "003 Vignette 1, its start");
   c.says("Recursive least squares, started from $P_0 = I / delta$, gives Eq 11.");
-  c.exactly("For every $delta$ the recursion gives exactly the ridge solution $M_delta$. Its distance from the "
-            "solution $M$ of Eq 11 is $M_delta - M = -delta M (K^T K + delta I)^{-1}$. As $delta$ goes to 0 it gives "
-            "least squares, and for $t < Dk$ the solution of smallest norm.");
+  c.exactly("For every $delta$ the recursion gives exactly the ridge solution $M_delta$. It differs from the solution "
+            "$M$ of Eq 11 by $M_delta - M = -delta M (K^T K + delta I)^{-1}$. As $delta$ goes to 0, $M_delta$ tends to "
+            "the least-squares solution, and for $t < Dk$ to the solution of smallest norm.");
   c.because("The paper does not specify the start. For a finite ridge $delta$ the difference is of the order of "
             "$delta$ divided by the smallest eigenvalue of $K^T K$.");
   c.holds_asymptotically(), c.runs({"rls", "mesa"});
@@ -112,10 +118,10 @@ Claim start_bias() {
     points.rounding(rounding_units("rls", s, set) + solved_units(x.K, x.best()) * std::pow(1 + values.front(), 2));
     points.statement("RLS from $P_0 = I / delta$ is Eq 11", S, x.best());
     auto distance = points.limit("RLS minus Eq 11 is $-delta M (K^T K + delta I)^{-1}$", S, Bias{}.memory(x, delta))
-                        .but_not("twice that", Bias{2, 1}.memory(x, delta));
+                        .but_not("twice this difference", Bias{2, 1}.memory(x, delta));
     const Dense other = memory(run("mesa", s, {{"ridge", number(2 * delta)}}), s.shape) *
                         inverse(x.gram() + 2 * delta * Dense::identity(x.K.columns));
-    points.wrong_system("twice the ridge", other, Bias{}.memory(x, delta));
+    points.wrong_system("RLS with twice the ridge: the same difference", other, Bias{}.memory(x, delta));
     if (x.K.rows >= x.K.columns) distance.but_not("without $delta$ in the inverse", Bias{1, 0}.memory(x, delta));
   });
 }
@@ -127,7 +133,7 @@ Claim regression_layers() {
   c.exactly("Both layers have a ridge $lambda$: they use $V^T K (K^T K + lambda I)^{-1}$, the mesa-layer at every "
             "prefix, intention for the whole set of pairs. Their memory differs from the solution $M$ of Eq 11 by "
             "$lambda M (K^T K + lambda I)^{-1}$, which goes to 0 with $lambda$.");
-  c.because("Because of the ridge the early steps, $t < Dk$, have a unique solution too.");
+  c.because("Because of the ridge the first steps, $t < Dk$, have a unique solution too.");
   c.holds_asymptotically(), c.runs({"mesa", "intention", "linear"});
   c.takes(pair_params({1, 1, 20, 8, 3}), {real_param("lambda", 0.1, 1e-5, 0.5, "ridge; rounding hides a smaller one")});
   c.at({{}, {{"lambda", 1e-3}}});
@@ -163,14 +169,14 @@ Claim regression_layers() {
     };
     const Dense q = column(Q.data, t - 1, Dk), M = x.cross() * inverse(x.gram() + lambda * I);
     points.limit("intention: the ridge solution of the whole set", whole("intention", M * q))
-        .but_not("a prefix in place of the whole set", whole("intention", x.some(0, t - 1).best() * q));
+        .but_not("the solution of a prefix", whole("intention", x.some(0, t - 1).best() * q));
     // for t < Dk the inverse below would lose a factor of 1 / lambda
     if (t < Dk) return;
     const Dense gram = x.gram() + lambda * I, P = inverse(gram), state = memory(run("intention", s, set), s.shape) * P;
     const double kappa = frobenius_norm(gram) * frobenius_norm(P);
     points.rounding(4.0 * (t + Dk) * kappa * frobenius_norm(x.cross()) * frobenius_norm(P));
     const auto off_by = [&](double factor) { return Bias{factor / lambda, 1}.memory(x, lambda); };
-    points.limit("distance from Eq 11: $lambda M (K^T K + lambda I)^{-1}$", state, off_by(lambda))
+    points.limit("intention's difference from Eq 11: $lambda M (K^T K + lambda I)^{-1}$", state, off_by(lambda))
         .but_not("$lambda^2$ in place of $lambda$", off_by(lambda * lambda))
         .but_not("$sqrt(lambda)$ in place of $lambda$", off_by(std::sqrt(lambda)));
   });
