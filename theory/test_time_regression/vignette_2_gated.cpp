@@ -22,23 +22,24 @@ Output decayed_sum(const Sequence &s, Product product) {
 
 Claim gated_sum() {
   ClaimBuilder c("gated-linattn-eq16", "003 Eq 4, 16");
-  c.says("Without the inverse the weighted solution is $sum_i gamma_i^(t) v_i k_i^T$, which unrolls into the gated "
-         "recurrence $M_t = gamma_t M_{t-1} + v_t k_t^T$.");
-  c.exactly("An identity. $gamma_1$ occurs in no weight, because it multiplies $M_0 = 0$.");
-  c.because("A step decays the memory before it writes.");
+  c.says("Without the inverse the solution of weighted least squares is $sum_i gamma_i^(t) v_i k_i^T$, which the gated "
+         "recurrence $M_t = gamma_t M_{t-1} + v_t k_t^T$ computes.");
+  c.exactly("This is an identity, with the weights $gamma_i^(t) = prod_{j=i+1..t} gamma_j$. $gamma_1$ occurs in no "
+            "weight, because it multiplies $M_0 = 0$.");
+  c.because("A step decays the memory before it writes, so the newest pair has the weight 1.");
   c.runs({"gated_linear", "linear"}), c.takes(one_head_params(point_P));
   return measure(c, [](Points &points, Seed seed, const Shape &shape) {
     const Sequence s = gated_steps(shape, seed);
     const Measured layer = measured("gated_linear", s);
     const Output sum = decayed_sum(s, Product::after);
-    points.statement("the recurrence is the weighted sum", layer.against(sum));
+    points.statement("the gated recurrence gives the weighted sum", layer.against(sum));
     const Output late = stepped(
         s, [&](const Dense &M, const Dense &k, const Dense &v, int t) { return s.alpha[t] * (M + write(v, k)); });
     Sequence first = s; // the first gate multiplies M_0 = 0 and occurs in no weight
     first.alpha[0] = 0.01;
     points.statement("the weighted sum does not depend on $gamma_1$", measured("gated_linear", first).against(sum))
         .but_not("weights that include the gate of step i", layer.against(decayed_sum(s, Product::from)))
-        .but_not("decay after the write", layer.against(late));
+        .but_not("a decay after the write", layer.against(late));
     points.wrong_system("no gate", measured("linear", s).against(sum));
   });
 }
@@ -59,11 +60,12 @@ Output recursion(const Sequence &s, Dense P, const Update &update) {
 
 Claim weighted_recursion() {
   ClaimBuilder c("weighted-rls-woodbury", "003 Vignette 2, Efficient computation");
-  c.says("With geometric weights the Woodbury formula gives a sequential version, geometrically weighted recursive "
-         "least squares. It equals the batch solution.");
-  c.exactly("The inverse is updated by $P' = (1/gamma)(P - P k k^T P / (gamma + k^T P k))$ for $gamma > 0$. A ridge at "
+  c.says("With geometric weights the Woodbury formula gives a sequential algorithm, geometrically weighted recursive "
+         "least squares. Its result equals the batch solution.");
+  c.exactly("The inverse $P$ is updated to $(1/gamma)(P - P k k^T P / (gamma + k^T P k))$ for $gamma > 0$. A ridge at "
             "the start decays like the weight of a pair.");
-  c.because("Because the ridge is forgotten too, the inverse grows along directions that no later key visits.");
+  c.because("Because the ridge is forgotten too, the inverse $P$ grows along directions in which no later key has a "
+            "component.");
   c.runs({"weighted_rls", "rls"}), c.takes(one_head_params({1, 1, 12, 4, 3}));
   return measure(c, [](Points &points, Seed seed, const Shape &shape) {
     const Sequence s = gated_steps(shape, seed);
@@ -81,7 +83,7 @@ Claim weighted_recursion() {
     const Measured layer = measured("weighted_rls", s, set), plain = measured("rls", s, set);
     // The rounding bound is for the worst case: the ridge has decayed to 0.5^T, and the newest pair has the weight 1.
     const double factor = std::min(std::pow(2.0, s.shape.T), 1e4);
-    points.statement("the weighted batch solution of every prefix", layer.against(batch(true), factor))
+    points.statement("memory: the weighted batch solution of every prefix", layer.against(batch(true), factor))
         .but_not("a ridge that does not decay", layer.against(batch(false), factor));
     points.wrong_system("RLS without weights", plain.against(batch(true), factor));
     const auto inverted = [](double g) { return 1 / g; };
@@ -89,9 +91,9 @@ Claim weighted_recursion() {
     const auto one = [](double) { return 1.0; };
     const Dense P = 1 / ridge * Dense::identity(Dk);
     const auto by = [&](const Update &update) { return layer.against(recursion(s, P, update), factor); };
-    points.statement("$(1/gamma)(P - P k k^T P / (gamma + k^T P k))$", by({inverted, gate}))
+    points.statement("updated inverse: $(1/gamma)(P - P k k^T P / (gamma + k^T P k))$", by({inverted, gate}))
         .but_not("1 in place of $gamma$ in the denominator", by({inverted, one}))
-        .but_not("$1/gamma$ dropped", by({one, gate}));
+        .but_not("the factor $1/gamma$ dropped", by({one, gate}));
   });
 }
 } // namespace

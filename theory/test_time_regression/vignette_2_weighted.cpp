@@ -13,8 +13,8 @@ Claim monotone() {
   ClaimBuilder c("decay-weights-monotone", "003 Eq 14");
   c.says("With $gamma_i^(t) = prod_{j=i+1..t} gamma_j$ and $gamma_j$ in [0, 1] each association is down-weighted by "
          "its distance from the present: $gamma_1^(t) <= ... <= gamma_t^(t) = 1$.");
-  c.exactly("Exact.");
-  c.because("It is measured on gated linear attention, with pairs of orthonormal keys.");
+  c.exactly("The statement is exact.");
+  c.because("The weights are measured as reads of gated linear attention at orthonormal keys.");
   c.runs({"gated_linear", "mamba2"}), c.takes({integer_param("t", 12, 2, 64, "pairs")});
   return measure(c, [](Points &points, Seed seed, int t) {
     // Orthonormal keys and one-hot values: channel i of the read at k_i is the weight of pair i.
@@ -37,12 +37,14 @@ Claim monotone() {
     points.rounding(16.0 * t);
     points.statement("$gamma_i^(t)$ is the product of the gates after i", read(gamma), weights(gamma))
         .but_not("the product from i on: $gamma_t$ at $i = t$", weights(gamma, Product::from))
-        .but_not("the product up to i", reversed);
-    points.statement("non-decreasing in i", least_rise(read(gamma)));
-    points.statement("with gates of 0 and 1", read(edges), weights(edges));
-    points.statement("non-decreasing, with gates of 0 and 1", least_rise(read(edges)));
-    points.statement("1 at $i = t$", read(gamma).back(), 1);
-    points.wrong_system("a last write of strength 0.1", least_rise(read(gamma, "mamba2", 0.1)));
+        .but_not("the product of the gates up to i", reversed);
+    points.statement("$gamma_i^(t)$ does not decrease with i", least_rise(read(gamma)));
+    points.statement("$gamma_i^(t)$ is the product of the gates after i, with gates of 0 and 1", read(edges),
+                     weights(edges));
+    points.statement("$gamma_i^(t)$ does not decrease with i, with gates of 0 and 1", least_rise(read(edges)));
+    points.statement("$gamma_t^(t) = 1$", read(gamma).back(), 1);
+    points.wrong_system("$gamma_i^(t)$ does not decrease with i, with a last write of strength 0.1",
+                        least_rise(read(gamma, "mamba2", 0.1)));
   });
 }
 
@@ -59,15 +61,16 @@ Pairs scaled(const Pairs &x, const Vector &w) {
 
 Claim weighted_over() {
   ClaimBuilder c("wls-eq15-over", "003 Eq 15");
-  c.says("Weighted least squares is least squares on keys and values that are multiplied by the roots of their "
-         "weights. If $t >= Dk$ ($K^T G K$ invertible), the solution is $V^T G K (K^T G K)^{-1}$.");
-  c.exactly("An identity.");
-  c.because("$G$ is the diagonal matrix of the weights $gamma_i^(t)$; the roots of the weights enter squared.");
+  c.says("Weighted least squares is least squares on keys and values that are multiplied by the square roots of their "
+         "weights. If $t >= Dk$ ($K^T G K$ invertible), the solution is $V^T G K (K^T G K)^{-1}$, where $G$ is the "
+         "diagonal matrix of the weights $gamma_i^(t)$.");
+  c.exactly("This is an identity.");
+  c.because("The square roots of the weights occur twice in each product, as their squares $gamma_i^(t)$.");
   c.takes(pair_params(point_P));
   return measure(c, [](Points &points, Seed seed, const Shape &shape) {
     const Pairs x = unit_pairs(shape, seed);
     if (x.K.rows <= x.K.columns)
-      usage_error("the first form of Eq 15 needs t >= Dk, and at t = Dk the weights drop out: take t > Dk");
+      usage_error("take t > Dk: the first form of Eq 15 needs t >= Dk, and at t = Dk the weights drop out");
     const Vector gamma = gates(x.K.rows, seed), w = weights(gamma);
     const Dense M = scaled(x, w).best();
     const double units = solved_units(scaled(x, w).K, M) + solved_units(x.K, M);
@@ -78,13 +81,15 @@ Claim weighted_over() {
     points.statement("least squares on rescaled pairs = $V^T G K (K^T G K)^{-1}$", formula(w))
         .but_not("$G^{1/2}$ in the formula", formula(power(w, 0.5)))
         .but_not("$G^2$", formula(power(w, 2)))
-        .but_not("no weights", formula(Vector(w.size(), 1)))
-        .but_not("the product from i on", formula(weights(gamma, Product::from)));
+        .but_not("the formula without weights", formula(Vector(w.size(), 1)))
+        .but_not("weights that are the product from i on", formula(weights(gamma, Product::from)));
     // At the solution the gradient of the weighted loss vanishes.
     const Dense G = diagonal(w);
     points.rounding(units * x.K.rows);
-    points.statement("stationary for the weighted loss", M * transpose(x.K) * G * x.K, transpose(x.V) * G * x.K);
-    points.wrong_system("least squares without weights", x.best() * transpose(x.K) * G * x.K, transpose(x.V) * G * x.K);
+    points.statement("the gradient of the weighted loss is 0 at the solution", M * transpose(x.K) * G * x.K,
+                     transpose(x.V) * G * x.K);
+    points.wrong_system("the gradient of the weighted loss is 0 at least squares without weights",
+                        x.best() * transpose(x.K) * G * x.K, transpose(x.V) * G * x.K);
   });
 }
 
@@ -92,8 +97,8 @@ Claim weighted_under() {
   ClaimBuilder c("wls-eq15-under-weights-irrelevant", "003 Eq 15");
   c.says("In the underdetermined case the weights are irrelevant: infinitely many memories interpolate, and the one of "
          "smallest norm is $V^T (K K^T)^{-1} K$, weighted or not.");
-  c.exactly("True for positive weights and independent keys: the roots of the weights cancel.");
-  c.because("If zero loss is possible, no pair affects how well another is fitted.");
+  c.exactly("This is true for positive weights and independent keys: the square roots of the weights cancel.");
+  c.because("If zero loss is possible, every pair is fitted exactly, whatever its weight.");
   c.takes(pair_params({1, 1, 3, 5, 3}));
   return measure(c, [](Points &points, Seed seed, const Shape &shape) {
     const Pairs x = unit_pairs(shape, seed);
@@ -106,7 +111,7 @@ Claim weighted_under() {
         .but_not("gated linear attention", transpose(x.V) * diagonal(w) * x.K);
     Pairs other(Dense(shape.T, shape.Dk), x.V); // more pairs than dimensions, so that the weights matter
     for (int i = 0; i < shape.T; ++i) other.K(i, 0) = x.K(i, 0);
-    points.wrong_system("keys on one line: the weights matter", scaled(other, w).best(), other.best());
+    points.wrong_system("keys on one line: the weights drop out", scaled(other, w).best(), other.best());
   });
 }
 
@@ -114,8 +119,8 @@ Claim zero_weight() {
   ClaimBuilder c("wls-weights-irrelevant-gamma-zero", "003 Eq 15 with gamma in [0, 1]");
   c.says("In the underdetermined case the solution is the same for all gates $gamma$ in [0, 1].");
   c.exactly("The statement needs $gamma_i > 0$ and independent keys. A gate of 0 removes all earlier pairs from the "
-            "solution. The read at a repeated key is the weighted mean of the values stored there.");
-  c.because("The stated range includes 0. The text means positive weights.");
+            "solution. If a key is repeated, the read at this key is the weighted mean of its values.");
+  c.because("The stated range includes 0. The paper means positive weights.");
   c.is_refuted(stricter("Eq 15 and the sentence after it: the weights are 'irrelevant' in the underdetermined case.",
                         "$gamma_i$ in [0, 1]; rank $t$",
                         "The reason given, interpolation of all points, presumes that all points count."));
@@ -125,16 +130,16 @@ Claim zero_weight() {
     const Pairs twice(Dense(2, 1, {1, 1}), Dense(2, 1, {0, 1}));
     const auto read = [&](double a, double b) { return scaled(twice, {a, b}).best()(0, 0); };
     points.at(labels({{"case", txt("a repeated key, weights 1 and 2")}})).rounding(64);
-    points.statement("the plain mean, $1/2$", read(1, 2), 0.5);
-    points.obligation("the weighted mean, $2/3$", read(1, 2), 2.0 / 3)
-        .but_not("the roots of the weights", std::sqrt(2.0) / (1 + std::sqrt(2.0)))
-        .but_not("weights squared", 0.8);
-    points.wrong_system("weights 2 and 1", read(2, 1), 2.0 / 3);
+    points.statement("read at a repeated key: the plain mean, $1/2$", read(1, 2), 0.5);
+    points.obligation("read at a repeated key: the weighted mean, $2/3$", read(1, 2), 2.0 / 3)
+        .but_not("the mean with the square roots of the weights", std::sqrt(2.0) / (1 + std::sqrt(2.0)))
+        .but_not("the mean with the squared weights", 0.8);
+    points.wrong_system("read at a repeated key, weights 2 and 1: $2/3$", read(2, 1), 2.0 / 3);
   });
   return measure(c, [](Points &points, Seed seed, const Shape &shape) {
     const Pairs x(shape, seed);
     const int t = shape.T;
-    if (t < 2 || t >= shape.Dk) usage_error("a weight of 0 among independent keys needs 1 < t < Dk");
+    if (t < 2 || t >= shape.Dk) usage_error("t must be above 1 and below Dk, for a weight of 0 among independent keys");
     Vector w(t, 1.0);
     w[0] = 0;
     const Dense ignored = scaled(x, w).best();

@@ -39,13 +39,13 @@ Claim slopes() {
     points.statement("the gradient is $(M K^T - V^T) K$", measured, printed(x, M))
         .but_not("twice the gradient", 2.0 * printed(x, M))
         .but_not("the gradient of $t-1$ pairs", printed(fewer, M));
-    auto hessian = points.statement("the Hessian is $K^T K$, acting on rows", along, E * x.gram())
+    auto hessian = points.statement("the Hessian maps $E$ to $E K^T K$", along, E * x.gram())
                        .but_not("the Hessian of $t-1$ pairs", E * fewer.gram());
     const Dense elsewhere = gradient(2.0 * M + E, Loss{x}) - gradient(2.0 * M, Loss{x});
-    points.rounding(8 * units).statement("the Hessian is constant", elsewhere, along);
+    points.rounding(8 * units).statement("the Hessian at another $M$ is the same", elsewhere, along);
     const Dense doubled = gradient(M, [&](const Dense &m) { return 2 * Loss{x}(m); });
-    points.rounding(units).wrong_system("the loss without its $1/2$", doubled, printed(x, M));
-    if (shape.Dk > 1) hessian.but_not("its diagonal", E * diagonal(diagonal_of(x.gram())));
+    points.rounding(units).wrong_system("the gradient of the loss without its $1/2$", doubled, printed(x, M));
+    if (shape.Dk > 1) hessian.but_not("the diagonal of $K^T K$", E * diagonal(diagonal_of(x.gram())));
   });
 }
 
@@ -54,8 +54,8 @@ Claim writings() {
   c.says("Full-batch gradient descent from the origin with step sizes $beta^(i)$ can be written in four ways: with the "
          "gradient of the loss, with the gradients of single pairs, with the residuals of the pairs, and as $M (I - "
          "sum beta k k^T) + sum beta v k^T$.");
-  c.exactly("The four forms agree.");
-  c.because("The last form is that of DeltaNet, applied to all pairs together.");
+  c.exactly("The four forms give the same memory after every step.");
+  c.because("The fourth form is the update of DeltaNet, applied to all pairs together.");
   c.takes(pair_params(point_P), {integer_param("steps", 6, 1, 50, "iterations")});
   return measure(c, [](Points &points, Seed seed, const Shape &shape, int steps) {
     Pairs x(shape, seed);
@@ -78,19 +78,22 @@ Claim writings() {
           [&](const Dense &M, double b) { return M * (I - (keys ? b : 1) * x.gram()) + (values ? b : 1) * x.cross(); });
     };
     points.rounding(steps * slope_units(x, eq20));
-    points.statement("Eq 21, the sum of the gradients of single pairs", eq20, descend([&](const Dense &M, double b) {
+    points.statement("Eq 21 (sum of the gradients of single pairs) gives the memory of Eq 20", eq20,
+                     descend([&](const Dense &M, double b) {
                        return M - b * each([&](const Dense &k, const Dense &v) {
                                     return gradient(M, [&](const Dense &m) { return square(v - m * k) / 2; });
                                   });
                      }));
-    points.statement("Eq 22", eq20, descend([&](const Dense &M, double b) {
+    points.statement("Eq 22 (sum of residuals) gives the memory of Eq 20", eq20, descend([&](const Dense &M, double b) {
                        return M - b * each([&](const Dense &k, const Dense &v) { return write(M * k - v, k); });
                      }));
-    points.statement("Eq 23", eq20, eq23(true, true))
+    points
+        .statement("Eq 23 ($M (I - sum beta k k^T) + sum beta v k^T$) gives the memory of Eq 20", eq20,
+                   eq23(true, true))
         .but_not("$beta$ missing from the sum of values", eq23(true, false))
         .but_not("$beta$ missing from the sum of keys", eq23(false, true));
     const Dense doubled = descend([&](const Dense &M, double b) { return M - 2 * b * gradient(M, Loss{x}); });
-    points.wrong_system("steps of twice the size", doubled, eq23(true, true));
+    points.wrong_system("Eq 20 with steps of twice the size gives the memory of Eq 23", doubled, eq23(true, true));
   });
 }
 
@@ -125,7 +128,7 @@ Claim linear_step() {
     const Measured layer = first_step("linear", s);
     const Output step = one_step(s, 1, origin, equal);
     auto one =
-        points.statement("one step of size 1 from the origin, every prefix", layer.against(step))
+        points.statement("the read is that of one step of size 1 from the origin, at every prefix", layer.against(step))
             .but_not("a step of size $1/2$", layer.against(one_step(s, 0.5, origin, equal)))
             .but_not("a step from another start", layer.against(one_step(s, 1, some_memory(s.shape, seed), equal)));
     points.wrong_system("DeltaNet", measured("delta_net", s).against(step));
@@ -138,8 +141,8 @@ Claim gated_step() {
   ClaimBuilder c("gated-linattn-one-gd-step", "003 after Eq 24");
   c.says("Layers that implement linear attention with forgetting perform one step of full-batch gradient descent on "
          "the weighted least-squares objective.");
-  c.exactly("An identity, with $gamma_i^(t) = prod_{j>i} gamma_j$.");
-  c.because("The paper calls it similar to Eq 24; it is the same computation.");
+  c.exactly("This is an identity, with the weights $gamma_i^(t) = prod_{j=i+1..t} gamma_j$ in the loss.");
+  c.because("The paper calls these layers similar to Eq 24; they do the same computation on the weighted loss.");
   c.runs({"gated_linear", "linear"}), c.takes(one_head_params(point_P));
   return measure(c, [](Points &points, Seed seed, const Shape &shape) {
     Sequence s = random_sequence(shape, seed);
@@ -155,9 +158,11 @@ Claim gated_step() {
     };
     const Measured layer = first_step("gated_linear", s);
     const Output step = one_step(s, 1, origin, weights(1));
-    points.statement("one step on the weighted loss, every prefix", layer.against(step))
+    points
+        .statement("the read is that of one step on the weighted loss from the origin, at every prefix",
+                   layer.against(step))
         .but_not("the loss without weights", layer.against(one_step(s, 1, origin, equal)))
-        .but_not("the roots of the weights", layer.against(one_step(s, 1, origin, weights(0.5))));
+        .but_not("the loss with the square roots of the weights", layer.against(one_step(s, 1, origin, weights(0.5))));
     points.wrong_system("linear attention", measured("linear", s).against(step));
   });
 }
@@ -165,12 +170,12 @@ Claim gated_step() {
 Claim newton() {
   ClaimBuilder c("ls-one-newton-step", "003 Eq 25, footnote 1");
   c.says("Preconditioned by the constant Hessian, gradient descent converges in a single update from the origin to "
-         "$V^T K (K^T K)^{-1}$: one step of Newton's method.");
-  c.exactly("True from any start; $K^T K$ must be invertible.");
+         "$V^T K (K^T K)^{-1}$. This update is one step of Newton's method.");
+  c.exactly("The statement is true from any start, if $K^T K$ is invertible.");
   c.because("A quadratic function equals its second-order Taylor model.");
   c.takes(pair_params(point_P));
   return measure(c, [](Points &points, Seed seed, const Params &p, const Shape &shape) {
-    if (shape.T <= shape.Dk) usage_error("take t > Dk: a rival needs K^T K of t - 1 pairs to be invertible");
+    if (shape.T <= shape.Dk) usage_error("take t > Dk: K^T K of t - 1 pairs must be invertible for a rival");
     const Pairs x(shape, seed), fewer = x.some(0, shape.T - 1);
     const Dense origin(shape.Dv, shape.Dk), best = x.best();
     for (double start : {0.0, 1.0, 10.0}) {
@@ -178,8 +183,8 @@ Claim newton() {
                   step = M - slope * inverse(x.gram());
       points.at(Params(p).set("start", start))
           .rounding(solved_units(x.K, best) + slope_units(x, M) * max_abs(inverse(x.gram()).data) * shape.Dk);
-      start == 0 ? points.statement("from the origin", step, best)
-                 : points.obligation("from another start", step, best);
+      start == 0 ? points.statement("Newton step from the origin: $V^T K (K^T K)^{-1}$", step, best)
+                 : points.obligation("Newton step from another start: $V^T K (K^T K)^{-1}$", step, best);
       points.wrong_system("the Hessian of $t-1$ pairs", M - slope * inverse(fewer.gram()), best);
       points.wrong_system("half a step", M - 0.5 * (slope * inverse(x.gram())), best);
       points.wrong_system("no preconditioner", M - slope, best);
