@@ -136,11 +136,14 @@ Claim compression() {
     const double t = s.shape.T, dk = s.shape.Dk, dv = s.shape.Dv, law = t * (1 / dk + 1 / dv);
     const double kept = numbers_read("softmax", s), ratio = kept / state_numbers("linear", s);
     points.rounding(4 * law);
-    auto over = points.statement("ratio of cache to state: $t (1/dk + 1/dv)$", ratio, law)
-                    .but_not("$t-1$ for $t$", (t - 1) * (1 / dk + 1 / dv));
-    if (dk != dv) over.but_not("2 t over the mean width", 4 * t / (dk + dv));
-    points.wrong_system("a state that keeps z as well", kept / state_numbers("linear_elu", s), law);
-    if (dk == dv) points.rounding(4 * (2 * t / dk)).statement("equal widths: exactly $2 t / d$", ratio, 2 * t / dk);
+    auto over = points.statement("size of the cache / size of the state: $t (1/dk + 1/dv)$", ratio, law)
+                    .but_not("$(t-1) (1/dk + 1/dv)$", (t - 1) * (1 / dk + 1 / dv));
+    if (dk != dv) over.but_not("$2 t$ / mean of dk and dv", 4 * t / (dk + dv));
+    points.wrong_system("a state that also holds the denominator's vector z", kept / state_numbers("linear_elu", s),
+                        law);
+    if (dk == dv)
+      points.rounding(4 * (2 * t / dk))
+          .statement("size of the cache / size of the state at $dk = dv = d$: exactly $2 t / d$", ratio, 2 * t / dk);
     // The state is enough: a run that starts from it has the same last read.
     const Sequence next = last_step("linear", s);
     const Vector o = run("linear", s).o;

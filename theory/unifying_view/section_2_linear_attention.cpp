@@ -95,8 +95,8 @@ Claim factoring() {
         .but_not("$phi$ = elu in place of elu + 1", (normalise_sums(weights(elu)) * x.v).data);
     Sequence features = s;
     features.q = mapped(x.q, elu_plus_one).data, features.k = mapped(x.k, elu_plus_one).data;
-    points.wrong_system("no denominator", run("linear", features).o, average.data);
-    const int rows = s.shape.Dv; // number of rows of S; z lies below them
+    points.wrong_system("linear attention without the denominator", run("linear", features).o, average.data);
+    const int rows = s.shape.Dv; // of S; z lies below them
     const Vector state = run("linear_elu", s).state, z(state.begin() + rows * s.shape.Dk, state.end());
     const auto sum_of_keys = [&](int steps) {
       const Dense ones(1, steps, Vector(steps, 1));

@@ -156,11 +156,10 @@ Claim decoding() {
       usage_error("decoding beyond the ceiling needs n > d, and wide values: d dv well above 2 n ln n");
     const auto right = [&](int width) { return decoded(n, d, width, protocol.seed, protocol.full()); };
     const Mean wide = right(dv);
-    points.statement("above the ceiling: share of items decoded, at most half", at_most_point(wide, 0.5));
-    points.obligation("wide values: share of items decoded, at least 0.9", at_least_point(wide, 0.9));
-    points.at(Params(p).set("dv", few)).wrong_system("narrow values", at_least_point(right(few), 0.9));
-    // With so few items, mistakes are frequent enough to be counted.
-    const Mistakes mistakes = pair_mistakes(2 * d, d, few, protocol);
+    points.statement("share of items decoded at $n > d$, at most half", at_most_point(wide, 0.5));
+    points.obligation("share of items decoded if the values are wide, at least 0.9", at_least_point(wide, 0.9));
+    points.at(Params(p).set("dv", few)).wrong_system("values of width 4", at_least_point(right(few), 0.9));
+    const Mistakes mistakes = pair_mistakes(2 * d, d, few, protocol); // few enough that mistakes can be counted
     points.at(Params(p).set("n", 2 * d).set("dv", few))
         .obligation("probability that a given wrong value has the larger product with the read, against Student's tail",
                     mistakes.measured, mistakes.law)

@@ -38,7 +38,7 @@ Claim never() {
     points.rounding(8.0 * m * d * (spectral_norm(x.S) + 4 * std::sqrt(double(dv))));
     points.statement("the old value after writes at orthogonal keys: unchanged", read("delta_net", 0, 1), old);
     points.wrong_system("a gate of 0.999", read("gated_delta_net", 0, 0.999), old);
-    points.wrong_system("later keys at cosine 0.1", read("delta_net", 0.1, 1), old);
+    points.wrong_system("later keys of cosine 0.1 with the old key", read("delta_net", 0.1, 1), old);
     // One write of 0 at x.key, to a state that holds only the old pair: otherwise S k_new has an effect too
     // (blog_kold_readout).
     const Dense nearby = after("delta_net", outer(old, x.other), {{x.key, Vector(dv, 0.0), beta, 1}});

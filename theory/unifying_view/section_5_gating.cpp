@@ -43,9 +43,9 @@ Claim unrolled() {
       });
     };
     const Measured layer = measured("mamba2", s);
-    points.statement("each write weighs the product of the later decays", layer.against(sum(1, 0)))
-        .but_not("its own decay included", layer.against(sum(0, 0)))
-        .but_not("the last decay left out", layer.against(sum(1, 1)));
+    points.statement("each write has the product of all later decays as its weight", layer.against(sum(1, 0)))
+        .but_not("the decay of the write's own step included", layer.against(sum(0, 0)))
+        .but_not("the decay of the last step left out", layer.against(sum(1, 1)));
     // A constant decay is exponential: one write, then only reads.
     const int T = s.shape.T;
     Sequence one = same_pair(T, [](int) { return 0.9; });
@@ -128,7 +128,7 @@ Claim bounds() {
         .condition("$alpha_t = bar$ and the same pair at every step: $|S|$ reaches $max |v||k| / (1 - bar)$", reached,
                    bound)
         .but_not("$1 / (1 - bar^2)$", 1 / (1 - bar * bar))
-        .but_not("bar / (1 - bar)", bar / (1 - bar));
+        .but_not("$bar / (1 - bar)$", bar / (1 - bar));
     // One pair of vectors at every step, with gates a little below the bound and all different.
     Sequence s = gated_steps({1, 1, steps, 8, 4}, seed);
     for (double &alpha : s.alpha) alpha = bar * (0.95 + 0.05 * (alpha - 0.8) / 0.2);

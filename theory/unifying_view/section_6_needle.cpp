@@ -35,10 +35,10 @@ Claim retention() {
         .but_not("$d-1$ in place of $d$", other_width)
         .but_not("$m-1$ in place of $m$", fewer);
     const Mean both = mean("gated_delta_net", gate * delta, {gate, delta, late * delta});
-    points.statement("Gated DeltaNet: the product", both, gate * delta)
-        .but_not("the gate alone", gate)
-        .but_not("the erasure alone", delta)
-        .but_not("$alpha^(m-1)$", late * delta);
+    points.statement("mean share of the needle left in Gated DeltaNet: $alpha^m (1 - 1/d)^m$", both, gate * delta)
+        .but_not("the gate alone: $alpha^m$", gate)
+        .but_not("the erasure alone: $(1 - 1/d)^m$", delta)
+        .but_not("$alpha^(m-1)$ in place of $alpha^m$", late * delta);
     // These laws need no random keys: the gate does not depend on keys, and repeated keys erase their directions
     // completely.
     Vector keys = repeated(make_keys({"orthonormal", r, d}, 1, protocol.seed), m / r + 1);

@@ -51,8 +51,9 @@ Claim kantorovich() {
       }
       return smallest;
     };
-    const double units = 64.0 * d * kappa; // the error of A is a few eps of its largest eigenvalue
-    points.wrong_system("an indefinite A", at_least_point(least(-1), bound, units * epsilon_of(Real::f64)));
+    const double units = 64.0 * d * kappa; // A has an error of a few roundings of its largest eigenvalue
+    points.wrong_system("indefinite A: least a.k over random keys",
+                        at_least_point(least(-1), bound, units * epsilon_of(Real::f64)));
     points.rounding(units);
     points.obligation("a.k of the extremal key: $2 sqrt(kappa) / (1 + kappa)$", cosine(extremal, 1), bound)
         .but_not("$1 / sqrt(kappa)$", 1 / std::sqrt(kappa))

@@ -225,9 +225,9 @@ Claim elu_for_exp() {
   return measure(c, [](Points &points, int d) {
     // phi(q).phi(k) for q = k = (x, ..., x)
     const auto product = [&](double x) { return inner(Vector(d, elu1(x)), Vector(d, elu1(x))); };
-    points.rounding(8.0 * d * d).statement("$q = k = 0$: $exp(q.k) = 1$", product(0), 1);
-    points.obligation("$q = k = 0$: d", product(0), d).but_not("$d - 1$", d - 1);
-    points.obligation("$q = k = (1, ..., 1)$: $4 d$, where $exp(q.k) = e^d$", product(1), 4 * d);
+    points.rounding(8.0 * d * d).statement("$q = k = 0$: $phi(q).phi(k) = exp(q.k) = 1$", product(0), 1);
+    points.obligation("$q = k = 0$: $phi(q).phi(k) = d$", product(0), d).but_not("$d - 1$", d - 1);
+    points.obligation("$q = k = (1, ..., 1)$: $phi(q).phi(k) = 4 d$, where $exp(q.k) = e^d$", product(1), 4 * d);
   });
 }
 } // namespace

@@ -188,7 +188,8 @@ Claim consistent_data() {
   return c.measure([](Points &points, const Params &p, const Protocol &) {
     const double cosine = p.real("cosine"), law = 1 - std::sqrt(1 - cosine * cosine);
     const Vector keys = plane_keys(cosine, 2), three = plane_keys(cosine, 3);
-    if (std::fabs(cosine) < 0.1) usage_error("nearly orthogonal keys leave no error after two passes");
+    if (std::fabs(cosine) < 0.1)
+      usage_error("take |cosine| of at least 0.1: nearly orthogonal keys leave no error after two passes");
     // The values are 0, which S = 0 fits. So the error starts at S_0 k, and it keeps all its digits however small it
     // becomes. After N passes, M differs from N K^T K by lambda0 and at most one pass. Hence a_i differs from its
     // limit, along the dual vector of k_i, by (1 + lambda0) / N divided by 1 - |cosine|, the least eigenvalue of K^T K.
@@ -203,9 +204,11 @@ Claim consistent_data() {
     }
     const Vector consistent = errors_after(keys, {1, -1}, 0, 200), overfull = errors_after(three, {1, -1, 1}, 0, 200);
     const double gone = 200 * 64 * epsilon_of(Real::f64) / (1 - std::fabs(cosine));
-    points.at(p).condition("two keys, $d = 2$: error after 200 passes", at_most_point(max_abs(consistent), 0, gone));
-    points.statement("three keys, $d = 2$: error after 200 passes", at_most_point(max_abs(overfull), 0, gone));
-    points.wrong_system("one pass", at_most_point(max_abs(errors_after(keys, {1, -1}, 0, 1)), 0, gone));
+    points.at(p).condition("two keys, $d = 2$: error after 200 passes is 0",
+                           at_most_point(max_abs(consistent), 0, gone));
+    points.statement("three keys, $d = 2$: error after 200 passes is 0", at_most_point(max_abs(overfull), 0, gone));
+    points.wrong_system("two keys, $d = 2$: error after one pass is 0",
+                        at_most_point(max_abs(errors_after(keys, {1, -1}, 0, 1)), 0, gone));
     // Three pairs that no S fits: their least-squares error is a lower bound for every S, the layer's included.
     const Dense K(3, 2, three), V(3, 1, {1, -1, 1}), missed = V - K * (pseudo_inverse(K) * V);
     Vla layer(2, 1, lambda0), fitting(2, 1, lambda0);

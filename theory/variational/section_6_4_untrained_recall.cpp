@@ -40,8 +40,9 @@ Claim orthonormal() {
       points.obligation(std::string(r.name) + ": all pairs", accuracy(layer_reads(x, r, protocol.seed), x), 1);
     // The right value has the weight exp(scale), the n - 1 others have the weight 1. So the right value dominates from
     // a scale of about ln n on.
-    points.wrong_system("softmax at $1/sqrt d$", softmax_accuracy(x, 1 / std::sqrt(double(width))), 1);
-    points.obligation("softmax at scale 20: all pairs", softmax_accuracy(x, 20), 1);
+    points.wrong_system("softmax attention at scale $1/sqrt d$: accuracy 1",
+                        softmax_accuracy(x, 1 / std::sqrt(double(width))), 1);
+    points.obligation("softmax attention at scale 20: accuracy 1", softmax_accuracy(x, 20), 1);
   });
 }
 

@@ -82,8 +82,8 @@ Claim eq4_split() {
         .but_not("no cross-talk", split(story, 1, 0));
     Story unit = story;
     normalise_rows(unit.keys.data, unit.keys.columns);
-    points.wrong_system("the delta rule's memory", reads("delta_net", unit), split(story, 1, 1));
-    Dense noise = unit.keys * transpose(unit.keys); // the weights of the cross-talk
+    points.wrong_system("the memory of the delta rule", reads("delta_net", unit), split(story, 1, 1));
+    Dense noise = unit.keys * transpose(unit.keys); // the cross-talk's weights
     for (int i = 0; i < noise.rows; ++i) noise(i, i) = 0;
     points.obligation("unit keys: the read is the value plus the cross-talk", reads("linear", unit),
                       (story.values + noise * story.values).data);

@@ -41,10 +41,11 @@ Claim fixed_point() {
                     spectral_norm(inverse(layer.Wk)));
     const auto after = [&](const Layer &of, const Dense &start) { return one_step_each(of, start, inputs, beta); };
     const auto each = [](const Dense &state) { return repeated(state.data, n); };
-    points.statement("S after a step from $S*$ on each of 100 inputs", after(layer, optimum).state, each(optimum));
-    points.wrong_system("from $1.01 S*$", after(layer, 1.01 * optimum).state, each(1.01 * optimum));
-    points.wrong_system("low-rank projections: from the $S*$ of Eq 46", after(narrow, best).state, each(best));
-    Dense reads(n, D); // the inputs whose keys are the queries
+    points.statement("S after one step from $S*$, for each of 100 inputs, against $S*$", after(layer, optimum).state,
+                     each(optimum));
+    points.wrong_system("one step from $1.01 S*$", after(layer, 1.01 * optimum).state, each(1.01 * optimum));
+    points.wrong_system("low-rank projections: one step from the $S*$ of Eq 46", after(narrow, best).state, each(best));
+    Dense reads(n, D); // the inputs whose keys were the queries
     for (int i = 0; i < n; ++i) std::copy_n(&inputs.data[size_t((i + n - 1) % n) * D], D, &reads.data[size_t(i) * D]);
     points.obligation("reads at the key $Wk x$ of another input $x$, against its value $Wv x$", after(layer, optimum).o,
                       (reads * transpose(layer.Wv)).data);

@@ -51,10 +51,10 @@ Claim norm_of_unit_keys() {
                      at_most_point(exploding, settled));
     const Mean square = mean_square("delta_net", wanted_sensitivity(protocol) * (n > 100 ? 2 : 1));
     auto bounded = points.condition("unit keys: mean of $|S_n|_F^2$ against $d E|v|^2 (1 - (1-1/d)^n)$", square, law);
-    bounded.but_not("$d - 1$ for $d$", law * (d - 1) / d);
-    // At larger n the law and this rival have reached the same limit.
-    if (n <= 2 * d) bounded.but_not("$(1-2/d)^n$", settled * (1 - std::pow(1 - 2.0 / d, n)));
-    points.wrong_system("no decay", mean_square("linear", rough), law);
+    bounded.but_not("$d - 1$ in place of $d$", law * (d - 1) / d);
+    if (n <= 2 * d) // at larger n the law and this rival have reached the same limit
+      bounded.but_not("$(1-2/d)^n$ in place of $(1-1/d)^n$", settled * (1 - std::pow(1 - 2.0 / d, n)));
+    points.wrong_system("linear attention, which has no decay", mean_square("linear", rough), law);
     const Dense v = normal_matrix(dv, 1, protocol.seed, "delta norm/value");
     const Vector k = Stream(protocol.seed, "delta norm/key").normals(d);
     const auto shortens = [&](double norm) { return at_most_point(aligned_factor(v, k, norm), 1, 1e-12); };

@@ -138,9 +138,9 @@ Claim claim() {
   c.says("Solving $U = (I + A)^{-1} V$ chunk by chunk gives the $u$ of the recursion. Likewise, the chunked form of "
          "every layer gives the outputs and the final state of its recurrence.");
   c.exactly("An identity for every $T$ and every chunk length $C <= T$, also if $Dk != Dv$. Rounding errors stay "
-            "within $(T + Dk + C) eps kappa$, where $kappa$ is the condition number with respect to the inputs, which "
-            "is measured. For the delta rule they also stay within the bound of Eq 51. The problem is ill-conditioned "
-            "for kernels without a normaliser, and for keys whose norm is not 1.");
+            "within $(T + Dk + C) eps kappa$, where $eps$ is the rounding unit and $kappa$ is the condition number "
+            "with respect to the inputs, which is measured. For the delta rule they also stay within the bound of Eq "
+            "51. The problem is ill-conditioned for kernels without a normaliser, and for keys whose norm is not 1.");
   std::vector<std::string> layers;
   for (const Variant &variant : all_variants())
     if (!fast_forms(variant).empty()) layers.push_back(variant.name);

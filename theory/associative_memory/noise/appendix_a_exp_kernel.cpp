@@ -47,7 +47,9 @@ Claim snr_exp_conditional() {
     const auto noise = [&](const Stored &stored) {
       return noise_given_probe(exp_law(), d, tau, std::sqrt(s), seed, stored);
     };
-    points.obligation("noise of one pair given $|k_i|^2$", noise(one_pair()), std::exp(2 * (1 - tau) / (tau * tau) * s))
+    points
+        .obligation("noise of one pair given $|k_i|^2$, against $exp(2 (1-tau)/tau^2 |k_i|^2)$", noise(one_pair()),
+                    std::exp(2 * (1 - tau) / (tau * tau) * s))
         .but_not("$exp(-2 |k_i|^2 / tau)$, without the moment generating function", std::exp(-2 / tau * s))
         .but_not("$1/tau^2$ in place of $2/tau^2$", std::exp((1 / (tau * tau) - 2 / tau) * s));
     const Spread term = spread_of_term(d, tau, s, seed);

@@ -42,7 +42,8 @@ Claim snr_exp() {
         {"values that all have the same norm", (size.dv - 2.0) / size.dv},
         {"exponent $-(d-1)/2$ in place of $-d/2$", std::sqrt(1 + 2 * decay_rate(tau))}};
     const Integral mean = noise_points(points, law, size, tau, protocol.seed, rivals, solu_law());
-    points.limit("log(mean over probes / printed form), at most its bound", exponent_law(law, size, tau, mean, 1));
+    points.limit("log(mean over probes / printed form), at most 4 plus terms of finite size",
+                 exponent_law(law, size, tau, mean, 1));
   });
 }
 
@@ -73,7 +74,8 @@ Claim snr_exp_fixed_tau() {
         .but_not("exponent $-(d-1)/2$ in place of $-d/2$", std::pow(1 + 2 * a, -(d - 1) / 2.0));
     points.obligation("log(mean over probes / printed form), divided by d", 1.0 / d * log(1 / printed * mean),
                       a - std::log(1 + 2 * a) / 2);
-    points.obligation("noise of one pair for a probe of $|k_i|^2 = d$", pair_noise_given(d, tau, d, seed), printed);
+    points.obligation("noise of one pair for a probe of $|k_i|^2 = d$, against the printed form",
+                      pair_noise_given(d, tau, d, seed), printed);
   });
 }
 

@@ -31,7 +31,7 @@ Claim snr_solu() {
                                          wrong_pair("the term $1/|k_i|^2$ left out", square, right),
                                          wrong_pair("$2/tau^2$ in place of $4/tau^2$", inverse + square / 2, right)};
     const Integral mean = noise_points(points, law, size, tau, protocol.seed, rivals, exp_law());
-    points.limit("log(mean over probes / printed form), at most its bound",
+    points.limit("log(mean over probes / printed form), at most 4 plus terms of finite size",
                  exponent_law(law, size, tau, mean, inverse * size.d));
   });
 }

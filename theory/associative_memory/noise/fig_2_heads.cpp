@@ -52,15 +52,16 @@ std::vector<Claim> fig_2_heads() {
           "has no normaliser and an RMS norm per head. At fixed width, as the number of heads falls to 1, the "
           "validation loss of linear attention improves markedly, and that of softmax attention gets worse.",
           "The paper does not give the losses, the head counts tried, the number of tokens, batch, length, optimiser, "
-          "learning rate, schedule, seeds, commit, nor the temperature of the exp kernel without normaliser. "
+          "learning rate, schedule, seeds, commit, nor the temperature of the exp kernel without normaliser. The claim "
           "fig2_head_noise measures the noise of one head. A small text model (2 layers of width 64, 2 million bytes, "
-          "suites/trained_text.toml) shows neither ordering: linear attention's loss is 2.74 with 16 heads and 2.76 "
-          "with one, softmax attention's 2.54 and 2.39. Whether GPT-2 small would show them stays open."),
+          "suites/trained_text.toml) shows neither trend: with 16 heads and with one, the loss of linear attention is "
+          "2.74 and 2.76, and the loss of softmax attention is 2.54 and 2.39. Whether GPT-2 small would show these "
+          "trends stays open."),
       not_tested("dimension-scaling", "000 §2.1.1 (1)-(2)", Reason::needs_training,
                  "In LLM training longer contexts need a larger $d$ to keep retrieval accurate, and a lower "
                  "temperature retrieves better (cited work).",
-                 "The text gives no set-up: no model, text or lengths, and no criterion of accuracy. Related claims "
-                 "without training: snr_log2n, snr_temperature."),
+                 "The text gives no set-up: no model, text or lengths, and no criterion of accuracy. The claims "
+                 "snr_log2n and snr_temperature are related and need no training."),
       not_tested("polysemantic-hypothesis", "000 §2.1.2, Kernel", Reason::needs_training,
                  "A kernel of lower retrieval precision stores more, in superposition. In support the text cites that "
                  "replacing ReLU by SoLU made representations monosemantic and lowered the score on TriviaQA. "

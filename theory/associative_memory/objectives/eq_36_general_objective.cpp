@@ -112,9 +112,9 @@ Claim symmetric_is_not_necessary() {
                         "'Generally' in the next sentence is what we mean: for matrices in general position a "
                         "potential needs symmetry. Two antisymmetric matrices are an exception that none of our models "
                         "uses, and Eq 36 is derived for symmetric ones alone."));
-  c.exactly(
-      "The condition is $A^T S B^T = A S B$ for every $S$. It holds if $A$ and $B$ are both symmetric, if they are "
-      "both antisymmetric, and if the map is zero. The smallest counter-example is $A = B = [[0,1],[-1,0]]$.");
+  c.exactly("The condition is $A^T S B^T = A S B$ for every $S$. It holds if $A$ and $B$ are both symmetric or both "
+            "antisymmetric (or if the map is zero), and in no other case. The smallest counter-example to the need for "
+            "symmetry is $A = B = [[0,1],[-1,0]]$.");
   c.because(
       "Symmetric $A$ and $B$ are sufficient for a potential, and the rest of the paper uses only that. They are not "
       "necessary: two antisymmetric matrices have a potential as well, and Eq 36 generates their recurrence too.");

@@ -106,8 +106,8 @@ Claim equation_48() {
                         "46 shows it as well. The simplification holds where the data are isotropic on the heads' "
                         "subspaces, and we should have kept Eq 46."));
   c.exactly("Eq 46 should stay as it is. Eq 48 equals Eq 46 only if $E[xx^T]$ commutes with the projector $Wk^+ Wk$ "
-            "(isotropic data) or Wk is invertible. Smallest counter-example: $E[xx^T] ~ [[1,1],[1,2]]$, $k = v = x_1$: "
-            "Eq 48 gives 2, the minimiser is 1.");
+            "(isotropic data) or Wk is invertible. The smallest counter-example is $E[xx^T] ~ [[1,1],[1,2]]$ with $k = "
+            "v = x_1$, where Eq 48 gives 2 and the minimiser is 1.");
   c.because("Eq 46 is right. The step to Eq 48 splits $(Wk E Wk^T)^-1$, $E = E[xx^T]$, into $(Wk^T)^+ E^-1 Wk^+$, "
             "which is not valid for pseudo-inverses. The conclusion of the text, that $S*$ then depends on the data, "
             "is true (sstar_depends_on_data).");

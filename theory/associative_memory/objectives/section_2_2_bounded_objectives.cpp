@@ -32,10 +32,10 @@ Claim boundedness() {
   ClaimBuilder c("objective-boundedness", "000 §2.2 bullets, Eq 34, footnote 14");
   c.says("The objectives of linear attention and of softmax attention without its normaliser are unbounded below; "
          "DeltaNet's and, for large $t$, normalised softmax attention's are bounded.");
-  c.exactly("For linear attention and for softmax attention without its normaliser $L(c v k^T) = -c |v|^2 |k|^2$, "
-            "which has no lower bound. For DeltaNet $L >= 0$, and 0 is attained. For normalised softmax, with the "
-            "features $phi$ of the key, $L >= -|v|^2 |phi|^2 / (2t)$ at every $t$, and this value is attained at $S = "
-            "v phi^T$. The objective of gated linear attention with $lambda < 1$ is bounded too.");
+  c.exactly("The objective $L$ of linear attention and of softmax attention without its normaliser is $L(c v k^T) = -c "
+            "|v|^2 |k|^2$, which has no lower bound. For DeltaNet $L >= 0$, and 0 is attained. For normalised softmax, "
+            "with the features $phi$ of the key, $L >= -|v|^2 |phi|^2 / (2t)$ at every $t$, and this value is attained "
+            "at $S = v phi^T$. The objective of gated linear attention with $lambda < 1$ is bounded too.");
   c.because("For normalised softmax and for gated linear attention the reason is the regulariser, which is the decay "
             "term of the recurrence.");
   c.takes({integer_param("t", 5, 1, 1000, "step"), integer_param("d", 8, 1, 32, "width of keys (or features)"),
@@ -73,8 +73,9 @@ Claim boundedness() {
       return at_least_point(lowest_of_states(L, dv, d, seed), bound, units * epsilon_of(Real::f64));
     };
     points.rounding(units)
-        .statement("linear and un-normalised softmax (k for $phi$): $L(c v k^T)/c$ for $c = 1$, 1e3, 1e6", slopes,
-                   Vector(3, -vv * kk))
+        .statement("linear attention and softmax attention without normaliser ($phi = k$): $L(c v k^T)/c$ for $c = 1$, "
+                   "1e3, 1e6",
+                   slopes, Vector(3, -vv * kk))
         .but_not("$-|v||k|$", Vector(3, -std::sqrt(vv * kk)));
     points.statement("normalised softmax: minimum against $-|v|^2 |phi|^2 / (2t)$", found(softmax, least))
         .but_not("$-|v|^2 |phi|^2 / t$", 2 * least);

@@ -42,8 +42,8 @@ Claim relu_kernel_psd() {
                "Eq 8 and 9 define a kernel by a feature map",
                "The noise analysis that follows uses the similarity's values only."));
   c.exactly("The Gram matrix of four unit vectors 45 degrees apart has the eigenvalue $1 - sqrt(2) cos(pi/5) = "
-            "-0.144$, so it is not positive semi-definite and ReLU(x.y) is no inner product of features. exp and SoLU "
-            "are positive semi-definite.");
+            "-0.144$, so it is not positive semi-definite and ReLU(x.y) is no inner product of features. The exp and "
+            "SoLU kernels are positive semi-definite.");
   c.because("The text only calls ReLU consistent with Eq 9. Eq 10 and 15 use only the values of the similarity and "
             "stay valid.");
   c.runs({"relu_kernel", "exp_unnormalized", "solu"});

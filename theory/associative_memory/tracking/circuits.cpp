@@ -97,7 +97,7 @@ Claim neighbourhood() {
     const int inputs = dependence([n](unsigned x) { return majority(x, n); }, n);
     points.rounding(0).statement("number of inputs on which one majority gate depends, against 3", inputs, 3);
     points.obligation("number of inputs on which one majority gate depends: n", inputs, n)
-        .but_not("$(n+1)/2$, the inputs of a majority", (n + 1) / 2);
+        .but_not("$(n+1)/2$, as if only a majority of the inputs mattered", (n + 1) / 2);
     points.wrong_system("a circuit of fan-in 2 and depth 2 (NC0)", largest_shallow_dependence(2, n, seed, 3), n);
   });
 }

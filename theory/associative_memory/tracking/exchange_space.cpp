@@ -55,8 +55,8 @@ Claim rewriting() {
   ClaimBuilder c("e3-rewrite", "000 E.3");
   c.says("Tracking $T$ exchanges takes a cache of length $T$; reading all $n$ values every $O(n)$ steps and writing "
          "them anew keeps it at length $O(n)$.");
-  c.exactly("If all values are rewritten every $n$ exchanges, the cache never has more than 2 $n$ entries, $2 n (d_k + "
-            "d_v)$ numbers, and every value is exact. Without rewriting the cache has $n + T$ entries.");
+  c.exactly("If all values are rewritten every $n$ exchanges, the cache never has more than $2 n$ entries, which are "
+            "$2 n (d_k + d_v)$ numbers, and every value is exact. Without rewriting the cache has $n + T$ entries.");
   c.draws({"swap"}), c.runs({"delta_former"});
   c.takes({integer_param("n", 16, 3, 64, "elements, of cosine 0.12"),
            integer_param("swaps", 160, 1, 2000, "exchanges, a multiple of n")});

@@ -157,7 +157,7 @@ Claim ranking() {
     points.wrong_system("relu in place of round", near.exact("relu"));
     points.statement("accuracy of linear", near.exact("linear"));
     const Table decimals(orthonormal, {"two decimals"}, 100, protocol.seed);
-    points.statement("accuracy of two decimals", decimals.exact("two decimals"));
+    points.statement("accuracy of rounding to two decimals", decimals.exact("two decimals"));
     near.ahead(points, "linear", "relu"), near.ahead(points, "relu", "none");
     near.ahead(points, "exp", "none"), near.ahead(points, "exp", "softmax");
     // The accuracy of the kernel "none", which is the paper's Transformer, over all sequences of three exchanges.

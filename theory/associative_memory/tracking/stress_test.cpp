@@ -12,8 +12,8 @@ Output by_delta_net(const Sequence &s) { return run("delta_net", s, {}, "chunked
 
 Claim linear_against_round() {
   ClaimBuilder c("stress-linear-vs-round", "000 §3.2, Fig 5 (fixed keys, exact read)");
-  c.says("With $d$ fixed at 128, keys and values set to the almost orthogonal vectors of Theorem 1, the linear kernel "
-         "is severely degraded as $n >= d$ grows, and rounding is not.");
+  c.says("With $d$ fixed at 128, and keys and values set to the almost orthogonal vectors of Theorem 1, the linear "
+         "kernel is severely degraded as $n >= d$ grows, and rounding is not.");
   c.exactly("The linear kernel is exact only for orthonormal keys, so up to $n = d = 128$. For $n > d$ no state of $d$ "
             "columns holds $n$ arbitrary values, and the final error of the linear kernel is at least the error of "
             "least squares. Rounding is exact if the coherence is below $1/8$.");

@@ -90,17 +90,18 @@ std::vector<Claim> training_experiments() {
           "The claims gqa_four_point_fit, gqa_fit_assumption2, gqa_linear_stays_linear and gqa_same_cache measure what "
           "needs no training. The claims listing2_softmax_mask and listing2_solve_sign measure two details of the "
           "listing. The claim fig8_reduced trains a reduced form. suites/trained_grouped.toml trains for 1000 steps of "
-          "64 texts at 16 swaps, with $kappa_2$ = softmax and heads of 3 channels in a stream of 12. The accuracies "
-          "are means over five seeds, at the best of four learning rates. With 1, 2 and 4 heads exp reaches .45, .61 "
-          "and .86 (with four heads .92 to 1.00 for four seeds, .37 for one), relu .43, .62 and .81, rounding .57, .58 "
-          "and .58, linear .57, .58 and .59. With exp, two heads are better than one; whether four are better than two "
-          "is undecided ($p = .07$). With relu four heads are better than one; with rounding this is undecided. With "
-          "linear four heads are better by .014, because they also read four times. If the four heads read separately "
-          "but look up with the key itself, they reach .47 with exp and .57 with linear. Four reading heads that each "
-          "have their own $u$, written by one lookup, reach .49 with exp and .66 with linear. This is less with exp, "
-          "and more with linear, than four lookups of one shared $u$ reach. With the listing's number of steps, "
-          "learning rate and warm-up, (exp, softmax) reaches 1.00, 1.00, .94, .53 and .25 over the seeds, and (linear, "
-          "linear) .58 to .59. Which of the two pairs of kernels is better is undecided ($p = .12$)."),
+          "64 texts at 16 swaps, with $kappa_2$ = softmax and heads of 3 channels in a residual stream of 12 channels. "
+          "The accuracies are means over five seeds, at the best of four learning rates. With 1, 2 and 4 heads exp "
+          "reaches .45, .61 and .86 (with four heads .92 to 1.00 for four seeds, .37 for one), relu .43, .62 and .81, "
+          "rounding .57, .58 and .58, linear .57, .58 and .59. With exp, two heads are better than one; whether four "
+          "are better than two is undecided ($p = .07$). With relu four heads are better than one; with rounding this "
+          "is undecided. With linear four heads are better by .014, because they also read four times. If the four "
+          "heads read separately but look up with the key itself, they reach .47 with exp and .57 with linear. Four "
+          "reading heads that each have their own $u$, written by one lookup, reach .49 with exp and .66 with linear. "
+          "This is less with exp, and more with linear, than four lookups of one shared $u$ reach. With the listing's "
+          "number of steps, learning rate and warm-up, (exp, softmax) reaches 1.00, 1.00, .94, .53 and .25 over the "
+          "seeds, and (linear, linear) .58 to .59. Which of the two pairs of kernels is better is undecided ($p = "
+          ".12$)."),
   };
 }
 } // namespace recollect::theory
