@@ -55,7 +55,8 @@ void add_forms(Points &points, const Row &row, const Params &p, Seed seed) {
   Sequence given = s;
   if (row.variant == "mamba2") given.beta.clear(); // the write strength of mamba2 is not in the table
   const Measured layer = measured(row.variant, given);
-  auto form = points.at(Params(p).set("layer", row.name)).statement("", layer.against(by_table(s, row.step)));
+  auto form = points.at(Params(p).set("layer", row.name))
+                  .statement("the layer, against its form in the table", layer.against(by_table(s, row.step)));
   for (const auto &[name, step] : row.rivals) form.but_not(name, layer.against(by_table(s, step)));
   if (row.variant == "linear")
     form.but_not("$phi$ is the identity", layer.against(by_table(without_features, row.step)));

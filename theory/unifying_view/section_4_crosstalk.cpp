@@ -61,7 +61,8 @@ Claim old_key() {
     const double turn = beta * cosine;
     const Write w = x.write(beta);
     const Vector expected = blend(x, 1, -turn, turn);
-    auto law = points.rounding(x.units(beta)).statement("", x.read("delta_net", w, x.other), expected);
+    auto law =
+        points.rounding(x.units(beta)).statement("the read at $k_old$", x.read("delta_net", w, x.other), expected);
     if (turn == 0) return;
     law.but_not("$- beta (S k_new) cos theta$ left out", blend(x, 1, 0, turn))
         .but_not("$+ beta v_new cos theta$ left out", blend(x, 1, -turn, 0))

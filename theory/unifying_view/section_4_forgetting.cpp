@@ -93,7 +93,7 @@ Claim random_keys() {
             "every direction a little, so DeltaNet forgets them exponentially, without a gate.");
   c.is_refuted(stricter(
       "§4: a stale write 'stays in $S$ at full magnitude forever, unless we happen to write near $k_old$ again'.",
-      "directions orthogonal to later keys", "'DeltaNet never forgets': said of orthogonal directions."));
+      "directions orthogonal to later keys", "The text says 'DeltaNet never forgets' of orthogonal directions."));
   c.runs({"delta_net", "linear"});
   c.takes({integer_param("d", 16, 4, 512, "key width"), integer_param("m", 16, 1, 2000, "later writes"),
            real_param("beta", 1, 0.05, 1.5, "write strength")});

@@ -62,7 +62,7 @@ Claim norm_of_unit_keys() {
         .condition("$|k|^2 = 1.9$: largest factor by which the decay changes $|S|$, at most 1", shortens(1.9));
     points.obligation("$|k|^2 = 1.9$: largest factor by which the decay changes $|S|$, against $|k|^2 - 1$",
                       aligned_factor(v, k, 1.9), 0.9);
-    points.wrong_system("$|k|^2 = 2.1$", shortens(2.1));
+    points.wrong_system("keys with $|k|^2 = 2.1$", shortens(2.1));
   });
 }
 
@@ -112,7 +112,7 @@ Claim norm_of_chosen_keys() {
   ClaimBuilder c("deltanet-norm-adversarial", "000 §2.2, DeltaNet");
   c.says("Stricter reading: the norm of $S$ stays bounded for every sequence of unit keys and bounded values.");
   c.is_refuted(stricter("§2.2, DeltaNet: 'preventing norm explosion after updates'.", "the keys are not stated",
-                        "'Explosion' is about divergence; growth as $sqrt(t)$ is none."));
+                        "The word 'explosion' means divergence, and growth as $sqrt(t)$ is no explosion."));
   c.exactly(
       "For unit keys $|S_t|^2 <= |S_{t-1}|^2 + |v|^2$. Keys that always lie in the null space of $S_{t-1}$ ($d = 2$, "
       "$dv = 1$) attain equality: $|S_t| = sqrt(t) |v|$. This is no explosion, but $|S_t|$ has no bound either.");

@@ -46,7 +46,7 @@ Claim snr_solu_eq17() {
       "Eq 17 and the last line of Appendix A, SoLU: $N (1 + 4)/d exp(-2 (sqrt d - 1))$ 'is about' $5 N / (d exp(2 sqrt "
       "d))$.",
       "$tau = sqrt(d_k)$; large width; $d$ for $|k_i|^2$",
-      "The next sentence reads off that SoLU is more precise than ReLU, which is true.",
+      "The next sentence concludes that SoLU is more precise than ReLU, which is true.",
       "The sign between the two forms reads 'about' and refers to the order of the exponential, as in the other "
       "estimates: $d - sqrt d$ and $d$ are of one order there. A constant $e^2$ changes neither the order nor the "
       "comparison with ReLU."));

@@ -172,8 +172,8 @@ Claim later_is_attenuated() {
       "§2.2.1, second bullet: normalisation 'is approximately equivalent to scaling the newly written information by a "
       "decaying factor $1/t$. This implies that information closer to the future is increasingly attenuated'.",
       "$t$ large",
-      "'Reversing the decay direction makes more sense. Gated linear attention implements this reversed decay': the "
-      "contrast rests on it.",
+      "The text continues 'Reversing the decay direction makes more sense. Gated linear attention implements this "
+      "reversed decay'. This contrast rests on the sentence.",
       "We speak of the write-in term alone: $(1/t) v_t k_t^T$ does shrink with $t$, which slows the growth of $S$, and "
       "a later item moves the memory less when it is written. That the past is rescaled by $(t-1)/t$ at the same time "
       "is in our Table 2."));

@@ -183,10 +183,10 @@ Claim random_keys() {
   ClaimBuilder c("fig4-random-keys-order", "000 §3.2, Fig 4");
   c.says("Stricter reading: rounding, the kernel of the construction, is at least as good as the linear kernel even if "
          "the premise of Theorem 1 fails.");
-  c.is_refuted(
-      stricter("§3.2: 'The closer the similarity function is to the constructive method, the better the performance.'",
-               "trained models; Theorem 1's keys have a coherence below $1/8$",
-               "'a suitable $kappa_1$ can achieve 100%': nothing is said of keys that break the premise."));
+  c.is_refuted(stricter(
+      "§3.2: 'The closer the similarity function is to the constructive method, the better the performance.'",
+      "trained models; Theorem 1's keys have a coherence below $1/8$",
+      "The text says 'a suitable $kappa_1$ can achieve 100%', but says nothing of keys that break the premise."));
   c.exactly("Rounding hurts when inner products exceed $1/8$. With five random unit keys, $d = 12$ and 16 exchanges "
             "the accuracies are 0.60 for linear, 0.48 for round, about 0.33 for relu and exp, and 0.25 for none "
             "(softmax attention).");
