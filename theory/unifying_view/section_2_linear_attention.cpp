@@ -43,7 +43,7 @@ Claim mask() {
             "sum that it writes next.");
   c.is_refuted(slip("§2, first display: $softmax(Q K^T * M) V$.",
                     "'M being the causal mask matrix to ensure tokens cannot attend into the future'",
-                    "We mean the causal sum on the next line."));
+                    "The next line writes the causal sum, which is what the text means."));
   c.runs({"softmax"}), c.takes(sizes());
   c.first([](Points &points, const Protocol &) {
     // q = k = 1 and v = (1, 2): o_1 = v_1 = 1, but the printed formula gives (1 e + 2) / (e + 1) = 1.27.

@@ -72,9 +72,9 @@ Claim doubles() {
             "for $alpha = 1$. If the write is repeated again and again, the factor tends to $1 / (1 - alpha)$.");
   c.because(
       "The main point of the sentence holds: the layer keeps adding what it already knows instead of correcting it.");
-  c.is_refuted(
-      stricter("§5: 'seeing the same ($k$, $v$) twice still doubles the value'.", "$alpha_t$ in (0, 1)",
-               "'while gaining no information': our point is that the value accumulates, not by which factor."));
+  c.is_refuted(stricter("§5: 'seeing the same ($k$, $v$) twice still doubles the value'.", "$alpha_t$ in (0, 1)",
+                        "The sentence continues 'while gaining no information'. Its point is that the value "
+                        "accumulates, not by which factor."));
   c.runs({"mamba2", "linear"}), c.takes({real_param("alpha", 0.9, 0.01, 0.99, "constant decay")});
   c.at({{}, {{"alpha", 0.5}}});
   return measure(c, [](Points &points, double alpha) {
