@@ -115,8 +115,7 @@ Claim kaczmarz() {
     }
     if (n < Dk) {
       const Dense from_ones = cycle("nlms", ones, 1);
-      points.obligation("from another start: passes multiply $M - M_*$ by P", from_ones,
-                        remaining(ones, sweep, sweeps));
+      points.obligation("other start: passes multiply $M - M_*$ by P", from_ones, remaining(ones, sweep, sweeps));
       points.wrong_system("from another start: the memory is the one from the origin", from_ones,
                           remaining(origin, sweep, sweeps));
     }

@@ -92,7 +92,7 @@ double trained_units(const std::string &variant, const Sequence &s, const Assign
 
 constexpr int width = 6;
 Sequence steps_of(const Shape &shape, Seed seed) {
-  if (shape.Dv < 2) usage_error("a layer norm needs two channels");
+  if (shape.Dv < 2) usage_error("Dv must be at least 2: a layer norm needs two channels");
   return random_sequence(shape, seed);
 }
 
@@ -121,11 +121,11 @@ Vector times(double factor, Vector x) {
 
 Claim ttt() {
   ClaimBuilder c("ttt-extension", "003 after Eq 29 (TTT)");
-  c.says("SGD inside the layer on a nonlinear memory $m_t$, a multilayer perceptron or a linear map with layer "
-         "normalisation, is a test-time-training layer.");
+  c.says("SGD inside the layer on a nonlinear memory $m_t$ (a multilayer perceptron, or a linear map with layer "
+         "normalisation) gives a test-time-training layer.");
   c.exactly("At every token the parameters $W$ take a step of size $eta$ against the gradient of $|v - m_W(k)|^2 / 2$. "
-            "For a linear $m$ without normalisation this is DeltaNet. If the squared loss has no factor $1/2$, the "
-            "step is $2 eta$.");
+            "For a linear $m$ without normalisation this is DeltaNet with $beta = eta$. Without the factor $1/2$ in "
+            "the loss it is DeltaNet with $beta = 2 eta$.");
   c.because("The published layers take the gradients of a mini-batch of tokens at one state, which is a different "
             "computation.");
   c.runs({"delta_net", "ttt_linear", "ttt_mlp"}), c.takes(one_head_params({1, 1, 8, 5, 3}));
@@ -140,7 +140,8 @@ Claim ttt() {
     const auto plain = [&](double size) {
       return delta.against(trained(linear_memory(s.shape), s, zero, sgd(size)), 8);
     };
-    points.statement("a linear memory: DeltaNet", plain(1)).but_not("the squared loss without its $1/2$", plain(2));
+    points.statement("SGD on a linear memory is DeltaNet", plain(1))
+        .but_not("the squared loss without its $1/2$", plain(2));
     // A linear map behind a layer norm.
     Sequence linear = s;
     linear.state = normal_matrix(shape.Dv, shape.Dk, seed, "003/initial map").data;
@@ -150,9 +151,9 @@ Claim ttt() {
       return layer_results("ttt_linear", linear, set, linear.state.size(), form);
     };
     points.rounding(trained_units("ttt_linear", linear, lr, linear.state.size()));
-    points.statement("a linear map with a layer norm: TTT-Linear", reads("recurrent", lr), expected)
+    points.statement("SGD on a linear map with a layer norm is TTT-Linear", reads("recurrent", lr), expected)
         .but_not("steps of twice the size", trained(normed_memory(s.shape), linear, linear.state, sgd(0.6)));
-    points.wrong_system("gradients of four tokens at one state",
+    points.wrong_system("TTT-Linear with the gradients of four tokens at one state",
                         reads("minibatch", {{"lr", "0.3"}, {"minibatch", "4"}}), expected);
     // A network of one hidden layer.
     Sequence deep = s;
@@ -162,10 +163,11 @@ Claim ttt() {
     const Memory net = network(s.shape, width, gelu, true);
     const Vector layer = layer_results("ttt_mlp", deep, small, deep.state.size());
     points.rounding(trained_units("ttt_mlp", deep, small, deep.state.size()));
-    auto mlp = points.statement("a network: TTT-MLP", layer, trained(net, deep, deep.state, sgd(0.3)))
-                   .but_not("the network, steps of twice the size", trained(net, deep, deep.state, sgd(0.6)))
-                   .but_not("the derivative of the activation left out",
-                            trained(network(s.shape, width, gelu_of_slope_one, true), deep, deep.state, sgd(0.3)));
+    auto mlp =
+        points.statement("SGD on a multilayer perceptron is TTT-MLP", layer, trained(net, deep, deep.state, sgd(0.3)))
+            .but_not("the multilayer perceptron with steps of twice the size", trained(net, deep, deep.state, sgd(0.6)))
+            .but_not("the derivative of the activation left out",
+                     trained(network(s.shape, width, gelu_of_slope_one, true), deep, deep.state, sgd(0.3)));
     const auto in_turn = [&](const Memory &m, Vector &W, const Vector &k, const Vector &v, int t) {
       for (bool inputs :
            {false, true}) { // the output weights first, then the input weights with the new output weights
@@ -174,18 +176,19 @@ Claim ttt() {
         move(W, -0.3 * s.beta[t], slope);
       }
     };
-    mlp.but_not("layers updated one after the other", trained(net, deep, deep.state, in_turn));
+    mlp.but_not("the two weight matrices updated one after the other", trained(net, deep, deep.state, in_turn));
   });
 }
 
 Claim momentum() {
   ClaimBuilder c("momentum-extension", "003 Vignette 3, choice 3; Fig 1 (Titans, named only)");
-  c.says("Gradient descent with momentum and weight decay as a layer is Titans' long-term memory.");
-  c.exactly("The layer updates $S <- eta S - theta$ grad, $M <- (1 - alpha) M + S$. With $eta = 0$ it is Leaky LMS "
-            "with $alpha = theta lambda$. With $alpha = 0$ it is the heavy-ball method, $M_t = M_{t-1} + theta e k^T + "
-            "eta (M_{t-1} - M_{t-2})$ with $e = v - M_{t-1} k$. With both momentum and decay it is not the heavy-ball "
-            "method with decay.");
-  c.because("Derived here, because the paper gives no equation. Titans decays the memory but not the momentum.");
+  c.says("A layer that does gradient descent with momentum and weight decay is Titans' long-term memory.");
+  c.exactly("The layer updates $S <- eta S - theta g$ and $M <- (1 - alpha) M + S$, where $g$ is the gradient of the "
+            "loss at $M$. With $eta = 0$ it is Leaky LMS with $lambda = alpha / theta$. With $alpha = 0$ it is the "
+            "heavy-ball method, $M_t = M_{t-1} + theta e k^T + eta (M_{t-1} - M_{t-2})$ with $e = v - M_{t-1} k$. With "
+            "both momentum and decay it is not the heavy-ball method with decay.");
+  c.because(
+      "The equations are derived here, because the paper gives none. Titans decays the memory but not the momentum.");
   c.runs({"leaky_lms", "gated_delta_net", "titans"});
   c.takes(one_head_params({1, 1, 12, 5, 3}),
           {real_param("eta", 0.5, 0.05, 0.9, "momentum"), real_param("theta", 0.4, 0.05, 0.8, "step size")});
@@ -199,7 +202,7 @@ Claim momentum() {
     leaky.beta = size;
     const Measured lms = measured("leaky_lms", leaky), gated = measured("gated_delta_net", leaky);
     const Vector no_momentum = train(Descent{size, s.alpha});
-    points.statement("$eta = 0$: Leaky LMS", lms.against(no_momentum, 8))
+    points.statement("linear memory, $eta = 0$: Leaky LMS", lms.against(no_momentum, 8))
         .but_not("with momentum", lms.against(train(Descent{size, s.alpha, steady}), 8));
     points.wrong_system("Gated DeltaNet, which takes the residual after the decay", gated.against(no_momentum, 8));
     // Without decay it is the heavy-ball method, M_t = M_{t-1} - theta grad + eta (M_{t-1} - M_{t-2}).
@@ -212,10 +215,10 @@ Claim momentum() {
     };
     const Vector ball = train(heavy_ball(whole)), both = train(Descent{size, s.alpha, steady});
     points.rounding(8.0 * shape.T * shape.T * shape.Dk * (max_abs(ball) + max_abs(both)));
-    points.statement("no decay: the heavy-ball method", ball, train(Descent{size, whole, steady}))
+    points.statement("linear memory, no decay: the heavy-ball method", ball, train(Descent{size, whole, steady}))
         .but_not("Nesterov's look-ahead", train(Descent{size, whole, steady, eta}))
         .but_not("no momentum", train(Descent{size, whole}));
-    points.wrong_system("the heavy-ball method with decay", train(heavy_ball(s.alpha)), both);
+    points.wrong_system("linear memory: the heavy-ball method with decay", train(heavy_ball(s.alpha)), both);
     // A network in place of the linear map gives Titans' long-term memory.
     Sequence deep = s;
     const size_t parameters = size_t(width) * (shape.Dk + shape.Dv);
@@ -238,7 +241,7 @@ Claim momentum() {
                  expected = titans({sizes, s.alpha, uneven});
     points.rounding(trained_units("titans", deep, set(eta), parameters));
     const auto layer = [&](double momentum) { return layer_results("titans", deep, set(momentum), parameters); };
-    points.statement("a network: Titans, with another $eta$ every step", layer(eta), expected)
+    points.statement("Titans with a network as memory and another $eta$ at every step", layer(eta), expected)
         .but_not("Titans with Nesterov's look-ahead", titans({sizes, s.alpha, uneven, eta}))
         .but_not("Titans without decay", titans({sizes, whole, uneven}))
         .but_not("Titans with one $eta$ for all steps", titans({sizes, s.alpha, steady}));

@@ -20,9 +20,11 @@ Claim norms() {
   ClaimBuilder c("leaky-lms-norm-notation", "003 Eq 34");
   c.says("The penalty $(lambda/2) |M|_2^2$ has the gradient $lambda M$ that Eq 35 uses. (Appendix A defines a matrix "
          "norm with the subscript 2 as the spectral norm.)");
-  c.exactly("$M$ is the gradient of $|M|_F^2 / 2$, the Frobenius norm. The gradient of half the squared spectral norm "
-            "is $sigma_1 u_1 v_1^T$, with the largest singular value $sigma_1$ and its singular vectors.");
-  c.because("Only the notation is wrong: Eq 35 to 37 are those of L2 regularisation, the sum of all squares.");
+  c.exactly("$M$ is the gradient of $|M|_F^2 / 2$, with the Frobenius norm. The gradient of half the squared spectral "
+            "norm is $sigma_1 u_1 v_1^T$, where $sigma_1$ is the largest singular value and $u_1$, $v_1$ are its "
+            "singular vectors.");
+  c.because("Only the notation is wrong: Eq 35 to 37 are those of L2 regularisation, which penalises the sum of all "
+            "squares.");
   c.is_refuted(
       slip("Eq 34: $(lambda/2) |M|_2^2$.", "'L2 regularizing'", "Eq 35 to 37 are those of the Frobenius norm."));
   c.runs({"leaky_lms"});
@@ -61,16 +63,16 @@ Claim norms() {
     const auto eq35 = [&](const Dense &g) { return M - beta * (write(M * k - v, k) + lambda * g); };
     points.statement("Eq 35 with the spectral norm is Leaky LMS", layer, eq35(spectral));
     points.obligation("Eq 35 with the Frobenius norm is Leaky LMS", layer, eq35(frobenius));
-    points.wrong_system("the largest element in place of a norm", slope([](const Dense &m) { return max_abs(m.data); }),
-                        M);
+    points.wrong_system("Eq 35 with the largest element as norm is Leaky LMS",
+                        slope([](const Dense &m) { return max_abs(m.data); }), M);
   });
 }
 
 Claim leaky_lms_is_sgd() {
   ClaimBuilder c("leaky-lms-eq37", "003 Eq 35-37");
-  c.says("Single-example SGD on the L2-regularised loss is Leaky LMS: $(1 - beta lambda) M_{t-1} + beta (v - M_{t-1} "
-         "k) k^T$.");
-  c.exactly("An identity, with the Frobenius norm in Eq 34.");
+  c.says("Single-example SGD on the L2-regularised loss is Leaky LMS: $M_t = (1 - beta lambda) M_{t-1} + beta (v - "
+         "M_{t-1} k) k^T$.");
+  c.exactly("This is an identity, with the Frobenius norm in Eq 34.");
   c.because("Leaky LMS takes the residual at $M_{t-1}$ before the decay; Gated DeltaNet takes it after the decay.");
   c.runs({"leaky_lms", "gated_delta_net", "delta_net"}), c.takes(one_head_params(point_P));
   return measure(c, [](Points &points, Seed seed, const Shape &shape) {
@@ -88,13 +90,13 @@ Claim leaky_lms_is_sgd() {
                                  });
     const Measured layer = measured("leaky_lms", s);
     const double factor =
-        8 * s.shape.Dv * (1 + std::pow(max_abs(s.v), 2)); // the gradient is a difference of losses of this size
-    points.statement("steps on the regularised loss", layer.against(sgd, factor))
+        8 * s.shape.Dv * (1 + std::pow(max_abs(s.v), 2)); // the size of the losses that the measured gradient subtracts
+    points.statement("Leaky LMS takes SGD steps on the regularised loss", layer.against(sgd, factor))
         .but_not("the penalty without its $1/2$", layer.against(steps(2), factor))
         .but_not("a decay of $1 - lambda$", layer.against(fading, factor));
     points.wrong_system("Gated DeltaNet, which takes the residual after the decay",
                         measured("gated_delta_net", s).against(sgd, factor));
-    points.wrong_system("no regularisation", measured("delta_net", s).against(sgd, factor));
+    points.wrong_system("DeltaNet, without regularisation", measured("delta_net", s).against(sgd, factor));
   });
 }
 
@@ -104,10 +106,10 @@ void scale_values(Sequence &s, const Vector &factors) {
 
 Claim map_and_back() {
   ClaimBuilder c("gated-deltanet-map", "003 Eq 38-41");
-  c.says("Gated DeltaNet is an equivalent reparameterisation of Leaky LMS under $(alpha, eta, v') = (1 - beta lambda, "
-         "beta / (1 - beta lambda), (1 - beta lambda) v)$, with inverse $(lambda, beta, v) = ((1 - alpha) / (alpha "
-         "eta), alpha eta, v' / alpha)$.");
-  c.exactly("Exact for $alpha$, $eta != 0$. Gated DeltaNet's write is $eta v' k^T$.");
+  c.says("Gated DeltaNet (decay $alpha$, step $eta$, value $v'$) is Leaky LMS ($lambda$, $beta$, $v$) in other "
+         "parameters: $(alpha, eta, v') = (1 - beta lambda, beta / (1 - beta lambda), (1 - beta lambda) v)$, and "
+         "inversely $(lambda, beta, v) = ((1 - alpha) / (alpha eta), alpha eta, v' / alpha)$.");
+  c.exactly("The map is exact for $alpha != 0$ and $eta != 0$. Gated DeltaNet writes $eta v' k^T$.");
   c.because("$alpha$ couples the regularisation strength and the step size, and the value is multiplied by $alpha$.");
   c.runs({"leaky_lms", "gated_delta_net"}), c.takes(one_head_params(point_P));
   return measure(c, [](Points &points, Seed seed, const Shape &shape) {
@@ -121,10 +123,10 @@ Claim map_and_back() {
     const double factor = 4;
     const Vector reference = results_of("leaky_lms", leaky);
     const auto by = [&](const Sequence &s) { return measured("gated_delta_net", s).against(reference, factor); };
-    points.statement("Leaky LMS to Gated DeltaNet", by(gated));
-    points.wrong_system("v not rescaled", by(kept_values));
-    points.wrong_system("$beta$ for $eta$", by(kept_steps));
-    points.wrong_system("a write of $alpha eta v'$", by(twice_scaled));
+    points.statement("reads of Leaky LMS are those of Gated DeltaNet with mapped inputs", by(gated));
+    points.wrong_system("Gated DeltaNet with mapped inputs, v not rescaled", by(kept_values));
+    points.wrong_system("Gated DeltaNet with mapped inputs, $beta$ for $eta$", by(kept_steps));
+    points.wrong_system("Gated DeltaNet with mapped inputs, a write of $alpha eta v' k^T$", by(twice_scaled));
     // The inverse map: (lambda, beta, v) = ((1 - alpha) / (alpha eta), alpha eta, v' / alpha).
     const Sequence start = random_sequence(leaky.shape, seed);
     Sequence back = start, wrong;
@@ -135,8 +137,9 @@ Claim map_and_back() {
     }
     wrong = back, scale_values(back, inverses);
     const Vector gated_reads = results_of("gated_delta_net", start);
-    points.statement("Gated DeltaNet to Leaky LMS", measured("leaky_lms", back).against(gated_reads, factor));
-    points.wrong_system("Gated DeltaNet to Leaky LMS, v' not rescaled",
+    points.statement("reads of Gated DeltaNet are those of Leaky LMS with mapped inputs",
+                     measured("leaky_lms", back).against(gated_reads, factor));
+    points.wrong_system("Leaky LMS with mapped inputs, v' not rescaled",
                         measured("leaky_lms", wrong).against(gated_reads, factor));
   });
 }
@@ -145,21 +148,21 @@ double strength(double alpha, double eta) { return (1 - alpha) / (alpha * eta); 
 
 Claim ranges() {
   ClaimBuilder c("gated-deltanet-map-ranges", "003 Eq 34 (lambda in [0, 1]) with Eq 41");
-  c.says("The map between Leaky LMS and Gated DeltaNet is onto for the stated ranges: gates and step sizes in [0, 1] "
-         "on one side, $beta$ and $lambda$ in [0, 1] on the other.");
+  c.says("The map between Leaky LMS and Gated DeltaNet is onto for the stated ranges: $alpha$ and $eta$ in [0, 1] for "
+         "Gated DeltaNet, $beta$ and $lambda$ in [0, 1] for Leaky LMS.");
   c.exactly(
       "A gate $alpha$ and a step size $eta$ map to $lambda <= 1$ exactly where $alpha >= 1 / (1 + eta)$, a share $1 - "
       "ln 2 = 0.307$ of the unit square. $beta$ and $lambda$ map to $eta <= 1$ exactly where $beta (1 + lambda) <= 1$, "
       "a share $ln 2$. The map is a bijection for $lambda$ in [0, infinity), $alpha > 0$, $eta > 0$.");
-  c.because("The equivalence itself is exact (gated_deltanet_map); only the stated interval for $lambda$ is too short "
-            "for it.");
+  c.because("The equivalence itself is exact (gated_deltanet_map); only the stated interval of $lambda$ is too short.");
   c.is_refuted(stricter("After Eq 41: 'the invertible mapping' and its inverse.", "$lambda$ in [0, 1] (Eq 34)",
                         "The inverse is given without its range."));
   c.runs({"leaky_lms", "gated_delta_net"});
   return measure(c, [](Points &points, const Protocol &protocol) {
     // A gate and a step size within the stated range for which lambda must be 2.
     points.at(labels({{"alpha", num(0.5)}, {"eta", num(0.5)}}));
-    points.statement("$lambda$ in [0, 1]", at_most_point(strength(0.5, 0.5), 1, 1e-12));
+    points.statement("$lambda$ that belongs to $alpha = eta = 1/2$: at most 1",
+                     at_most_point(strength(0.5, 0.5), 1, 1e-12));
     const auto equal = [&](double lambda) { // Leaky LMS with this lambda, compared with Gated DeltaNet
       Sequence gated = random_sequence(point_P, protocol.seed), leaky = gated;
       gated.alpha.assign(point_P.T, 0.5), gated.beta.assign(point_P.T, 0.5);
@@ -167,8 +170,8 @@ Claim ranges() {
       scale_values(leaky, Vector(point_P.T, 2));
       return measured("leaky_lms", leaky).against(results_of("gated_delta_net", gated), 4);
     };
-    points.obligation("with $lambda = 2$ the layers agree", equal(2));
-    points.wrong_system("with $lambda = 1$, the largest allowed", equal(1));
+    points.obligation("$alpha = eta = 1/2$ and $lambda = 2$: the two layers agree", equal(2));
+    points.wrong_system("$alpha = eta = 1/2$ and $lambda = 1$, the largest allowed: the two layers agree", equal(1));
     // For each of the two maps, the fraction of the unit square that it maps into the stated ranges.
     const auto share = [&](const char *stream, auto inside) {
       const auto draw = [&, stream](size_t first, size_t count) {
@@ -186,10 +189,10 @@ Claim ranges() {
     points.at(square);
     const Mean gates = share("003/gates and steps", [](double a, double eta) { return strength(a, eta) <= 1; }),
                steps = share("003/steps and strengths", [](double b, double l) { return b / (1 - b * l) <= 1; });
-    points.obligation("share of $(alpha, eta)$ with $lambda <= 1$", gates, 1 - ln2)
+    points.obligation("share of $(alpha, eta)$ in the unit square with $lambda <= 1$: $1 - ln 2$", gates, 1 - ln2)
         .but_not("one half", 0.5)
         .but_not("$ln 2$", ln2);
-    points.obligation("share of $(beta, lambda)$ with $eta <= 1$", steps, ln2)
+    points.obligation("share of $(beta, lambda)$ in the unit square with $eta <= 1$: $ln 2$", steps, ln2)
         .but_not("one half", 0.5)
         .but_not("$1 - ln 2$", 1 - ln2);
   });

@@ -36,15 +36,16 @@ Vector every(int n, const std::string &variant, const Sequence &s) {
 
 Claim product_sequence() {
   ClaimBuilder c("deltaproduct-sequence", "003 after Eq 29 (DeltaProduct, named only)");
-  c.says("Several gradient steps per token, each with a separate key, value and step size, extend Eq 29: a token takes "
-         "$n_h$ steps of DeltaNet.");
-  c.exactly("With $n = n_h$ steps a token turns $M$ into $M H_1 ... H_n + sum_j beta_j v_j k_j^T H_{j+1} ... H_n$, "
-            "$H_j = I - beta_j k_j k_j^T$. The transition $H_1 ... H_n$ differs from $I$ by a matrix of rank $n_h$.");
-  c.because("Derived here, because the paper gives no equation.");
+  c.says("Eq 29 is extended by several gradient steps per token, each with a separate key, value and step size: a "
+         "token takes $n_h$ steps of DeltaNet.");
+  c.exactly(
+      "With $n = n_h$ steps a token changes $M$ to $M H_1 ... H_n + sum_j beta_j v_j k_j^T H_{j+1} ... H_n$, where "
+      "$H_j = I - beta_j k_j k_j^T$. The transition $H_1 ... H_n$ differs from $I$ by a matrix of rank $n_h$.");
+  c.because("The equation is derived here, because the paper gives none.");
   c.runs({"delta_net", "delta_product", "linear"});
   c.takes(one_head_params(point_P), {integer_param("n", 2, 2, 8, "steps per token")}), c.at({{}, {{"n", 3}}});
   return measure(c, [](Points &points, Seed seed, const Shape &shape, int n) {
-    if (n >= shape.Dk) usage_error("n independent keys per token need n < Dk");
+    if (n >= shape.Dk) usage_error("n must be below Dk, for n independent keys per token");
     const Sequence s = random_sequence({1, 1, n * shape.T, shape.Dk, shape.Dv}, seed);
     const Vector layer = every(n, "delta_net", s);
     const double units = 4 * rounding_units("delta_net", s);
@@ -57,7 +58,7 @@ Claim product_sequence() {
     points.wrong_system("linear attention", every(n, "linear", s), law);
     const Dense less_I = transition("delta_net", slice_steps(s, 0, n)) - Dense::identity(shape.Dk);
     points.rounding(0)
-        .statement("rank of the transition minus I", rank(less_I, 1e-9), n)
+        .statement("rank of the transition minus I: n", rank(less_I, 1e-9), n)
         .but_not("1, as for one step", 1);
     // The layer DeltaProduct, two keys per token (w, then k) with one value and one strength.
     const Sequence pair = random_sequence(shape, seed);
@@ -74,23 +75,24 @@ Claim product_sequence() {
     };
     const Vector two = every(1, "delta_product", pair), one = every(1, "delta_net", pair);
     points.rounding(units);
-    points.obligation("the layer delta_product: a step at w, then a step at k", two, steps(false))
+    points.obligation("the layer delta_product takes a step at w, then a step at k", two, steps(false))
         .but_not("the step at k first", steps(true));
-    points.wrong_system("the step at k alone", one, steps(false));
+    points.wrong_system("DeltaNet, the step at k alone", one, steps(false));
   });
 }
 
 Claim same_pair() {
   ClaimBuilder c("deltaproduct-same-pair", "003 after Eq 29 (DeltaProduct)");
-  c.says("Several gradient steps on the same pair $(k_t, v_t)$ give a new kind of state transition, as those of "
+  c.says("Several gradient steps on the same pair $(k_t, v_t)$ give a new kind of state transition, as the steps of "
          "DeltaProduct do (a reading of \"multiple gradient steps per example\").");
   c.exactly("$I$ gradient steps on the same pair are equivalent to one step of DeltaNet with strength $(1 - (1 - beta "
             "|k|^2)^I) / |k|^2$, so they add nothing to Eq 29.");
-  c.because(
-      "DeltaProduct itself takes its steps at different keys, and that does add something (deltaproduct_sequence).");
+  c.because("DeltaProduct itself takes its steps at different keys, which does give a new kind of transition "
+            "(deltaproduct_sequence).");
   c.is_refuted(stricter(
       "After Eq 29: 'multiple gradient steps per example $(k_t, v_t)$, which was recently explored by DeltaProduct'.",
-      "none", "It cites DeltaProduct, whose steps have separate keys; no transition is claimed."));
+      "none",
+      "The sentence cites DeltaProduct, whose steps have separate keys; it says nothing about the transition."));
   c.runs({"delta_product", "delta_net"});
   c.takes(one_head_params(point_P), {integer_param("steps", 2, 2, 16, "gradient steps per token, I")});
   c.at({{}, {{"steps", 3}}, {{"steps", 5}}});
@@ -108,8 +110,10 @@ Claim same_pair() {
     const auto collapsed = [&](double beta, double kk) { return (1 - std::pow(1 - beta * kk, steps)) / kk; };
     const Dense less_I = transition("delta_product", slice_steps(s, 0, 1), set) - Dense::identity(shape.Dk);
     points.rounding(0);
-    points.statement("rank of the transition minus I: one for each step", rank(less_I, 1e-9), steps);
-    points.obligation("one step of strength $(1 - (1 - beta |k|^2)^I) / |k|^2$", layer.against(as_one_step(collapsed)))
+    points.statement("rank of the transition minus I: the number of steps", rank(less_I, 1e-9), steps);
+    points
+        .obligation("DeltaNet with one step of strength $(1 - (1 - beta |k|^2)^I) / |k|^2$",
+                    layer.against(as_one_step(collapsed)))
         .but_not("strength $I beta$", layer.against(as_one_step([&](double beta, double) { return steps * beta; })))
         .but_not("one step fewer", layer.against(as_one_step([&](double beta, double kk) {
           return (1 - std::pow(1 - beta * kk, steps - 1)) / kk;

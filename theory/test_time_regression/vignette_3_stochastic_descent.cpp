@@ -20,14 +20,17 @@ Claim delta_net_is_sgd() {
   ClaimBuilder c("deltanet-sgd", "003 Eq 26-29");
   c.says("One single-example step of gradient descent on $|v_t - M k_t|^2 / 2$ per time step, started from $M_{t-1}$, "
          "is DeltaNet: $M_{t-1} (I - beta k k^T) + beta v k^T$ (the delta rule, Widrow-Hoff, LMS).");
-  c.exactly("An identity.");
-  c.because("The derivative of the loss is measured, pair by pair.");
+  c.exactly("This is an identity.");
+  c.because("The derivative of the loss of each pair is measured.");
   c.runs({"delta_net", "linear"}), c.takes(one_head_params(point_P));
   return measure(c, [](Points &points, Seed seed, const Shape &shape) {
     const Sequence s = random_sequence(shape, seed);
     const Measured layer = measured("delta_net", s);
-    const double factor = 8 * (1 + max_abs(s.v)) * s.shape.Dv; // the gradient is a difference of losses of this size
-    points.statement("one step of size $beta$ from $M_{t-1}$", layer.against(descend(s, 1, 0), factor))
+    const double factor =
+        8 * (1 + max_abs(s.v)) * s.shape.Dv; // the size of the losses that the measured gradient subtracts
+    points
+        .statement("DeltaNet takes one gradient step of size $beta$ from $M_{t-1}$",
+                   layer.against(descend(s, 1, 0), factor))
         .but_not("the loss without its $1/2$", layer.against(descend(s, 2, 0), factor))
         .but_not("the gradient taken at $M_{t-2}$", layer.against(descend(s, 1, 1), factor))
         .but_not("steps along the gradient, not against it", layer.against(descend(s, -1, 0), factor));
@@ -47,14 +50,14 @@ Vector remainders(const std::string &variant, int t, int D, double beta, Seed se
 
 Claim recency() {
   ClaimBuilder c("sgd-recency", "003 after Eq 29");
-  c.says("Stochastic gradient descent has the advantage that $m_t$ focuses more on recent pairs. Unweighted RLS and "
-         "unweighted linear attention weigh all time steps uniformly.");
-  c.exactly("After $t$ isotropic unit keys the memory $M_0$ has become $M_0 P_t$ with $E|M_0 P_t|^2 / |M_0|^2 = (1 - "
-            "(2 beta - beta^2)/D)^t$. After orthogonal keys nothing is forgotten: forgetting occurs only along "
-            "directions that later keys visit again.");
-  c.because("Recent pairs weigh more if later keys come back to the same directions. Along directions that are never "
-            "visited again, the oldest pair counts as much as the newest.");
-  c.holds_under("later keys come back to the same directions, as isotropic keys do");
+  c.says("Stochastic gradient descent has the advantage that the memory $m_t$ depends more on recent pairs. Unweighted "
+         "RLS and unweighted linear attention weight all time steps equally.");
+  c.exactly("After $t$ steps with isotropic unit keys, $M_0 P_t$ is left of the initial memory $M_0$, with $E|M_0 "
+            "P_t|^2 / |M_0|^2 = (1 - (2 beta - beta^2)/D)^t$. Pairs with orthogonal keys are not forgotten: DeltaNet "
+            "forgets only along directions in which later keys have a component.");
+  c.because("Recent pairs have more weight if later keys have components in the same directions. Along directions "
+            "without later keys, the oldest pair counts as much as the newest.");
+  c.holds_under("later keys have components in the same directions, as isotropic keys do");
   c.runs({"delta_net", "linear", "rls"});
   c.takes({integer_param("D", 8, 3, 128, "key width"), real_param("beta", 0.5, 0.05, 1.5, "step size"),
            integer_param("t", 8, 2, 500, "later pairs")});
@@ -94,8 +97,9 @@ Claim recency() {
                          in_blocks(cached_block(size_t(D) * (3 * t + D)), draw));
     };
     const Mean kept = mean("delta_net", wanted_sensitivity(protocol, law, predictions));
-    auto forgets = points.condition("random keys keep $(1 - (2 beta - beta^2)/D)^t$ of $|M_0|^2$", kept, law);
-    points.wrong_system("linear attention: uniform weights", mean("linear", 0.1), law);
+    auto forgets =
+        points.condition("share of $|M_0|^2$ left after random keys: $(1 - (2 beta - beta^2)/D)^t$", kept, law);
+    points.wrong_system("linear attention: share of $|M_0|^2$ left after random keys", mean("linear", 0.1), law);
     for (const auto &[name, predicted] : rivals) forgets.but_not(name, predicted);
     // Orthonormal keys and equal values: the first of D pairs is read as strongly as the last.
     Pairs x(orthonormal(D, D, protocol.seed), Dense(D, 1, Vector(D, 1)));
@@ -103,12 +107,13 @@ Claim recency() {
     s.beta.assign(D, beta);
     const Dense reads = memory(run("delta_net", s), s.shape) * transpose(x.K);
     points.at(Params(p).set("keys", "orthonormal"));
-    points.statement("the oldest pair is read more weakly than $beta v$", at_most_point(reads(0, 0), 0.999 * beta, 0));
+    points.statement("orthogonal keys: the read of the oldest pair is below $beta v$",
+                     at_most_point(reads(0, 0), 0.999 * beta, 0));
     Vector fading(D);
     for (int i = 0; i < D; ++i) fading[i] = beta * std::pow(1 - beta / D, D - 1 - i);
     points.rounding(64.0 * D);
-    points.obligation("every pair is read as $beta v$", reads.data, Vector(D, beta))
-        .but_not("fading as among random keys", fading);
+    points.obligation("orthogonal keys: the read of every pair is $beta v$", reads.data, Vector(D, beta))
+        .but_not("reads that fade as with random keys", fading);
   });
 }
 } // namespace

@@ -51,11 +51,11 @@ Vector feature_space_reads(const Sequence &s, int skipped) {
 
 Claim eq43() {
   ClaimBuilder c("kernel-regression-eq43", "003 Eq 42-43");
-  c.says("Let the weights be equal, and let the functions be linear in a possibly infinite feature map. Then the "
-         "analytical solution of the regression predicts $V^T k(K,K)^{-1} k(K,q)$.");
-  c.exactly("If $k(K,K)$ is invertible (distinct keys, at least $t$ features), this is the least-squares memory of "
-            "smallest norm, and it interpolates, $m(k_i) = v_i$. Measured for the exponential kernel; the reference is "
-            "least squares over the monomial features of the kernel.");
+  c.says("For equal weights, and functions that are linear in a possibly infinite feature map with the kernel $k$, the "
+         "analytical solution of the regression predicts $V^T k(K,K)^{-1} k(K,q)$ at the query $q$.");
+  c.exactly("If $k(K,K)$ is invertible (distinct keys, at least $t$ features), this is the prediction of the "
+            "least-squares memory of smallest norm, which interpolates, $m(k_i) = v_i$. It is measured for the "
+            "exponential kernel and compared with least squares over the monomial features of this kernel.");
   c.runs({"kernel_regression", "exp_unnormalized"});
   c.takes({integer_param("T", 14, 2, 32, "pairs"), integer_param("Dk", 5, 2, 6, "width of the unit keys"),
            integer_param("Dv", 3, 1, 64, "width of the values")});
@@ -72,7 +72,8 @@ Claim eq43() {
     // k(q,q) = e^(1/sqrt D).
     const Vector scale = singular_values(exponential_features(rows_of(anywhere.k, shape.T, shape.Dk)));
     const double least = scale.back() * scale.back();
-    if (least < 1e-7) usage_error("these keys are too alike for float64 to invert k(K,K)");
+    if (least < 1e-7)
+      usage_error("take fewer pairs or wider keys: these keys are too alike for float64 to invert k(K,K)");
     const double moved = 1e-12 / least * std::sqrt(inner(anywhere.v, anywhere.v)) *
                          std::sqrt(std::exp(1 / std::sqrt(double(shape.Dk))) / least);
     const auto layer = [](const Sequence &s, const char *r) {
@@ -83,12 +84,13 @@ Claim eq43() {
     };
     const Vector reads = feature_space_reads(anywhere, 0);
     points.rounding(units(anywhere));
-    points.statement("Eq 43 on every prefix", layer(anywhere, "1e-12"), reads)
+    points.statement("Eq 43 reads the least-squares memory, on every prefix", layer(anywhere, "1e-12"), reads)
         .but_not("the newest pair left out", feature_space_reads(anywhere, 1));
-    points.wrong_system("ridge 0.01", layer(anywhere, "1e-2"), reads);
-    points.wrong_system("no inverse", results_of("exp_unnormalized", anywhere), reads);
-    points.rounding(units(stored)).obligation("stored keys read their values", layer(stored, "1e-12"), values);
-    points.wrong_system("stored keys, ridge 0.01", layer(stored, "1e-2"), values);
+    points.wrong_system("Eq 43 with a ridge of 0.01 reads the least-squares memory", layer(anywhere, "1e-2"), reads);
+    points.wrong_system("Eq 43 without the inverse reads the least-squares memory",
+                        results_of("exp_unnormalized", anywhere), reads);
+    points.rounding(units(stored)).obligation("reads at stored keys are their values", layer(stored, "1e-12"), values);
+    points.wrong_system("reads at stored keys are their values, with a ridge of 0.01", layer(stored, "1e-2"), values);
   });
 }
 
@@ -143,8 +145,8 @@ void add_case(Points &points, const Pairs &x, double rank, double rival, const c
 Claim overdetermined() {
   ClaimBuilder c("kernel-regression-overdetermined", "003 Eq 43");
   c.says("Eq 43 holds for any feature map, a finite one included.");
-  c.exactly("With more pairs than features, or a repeated key, $k(K,K)$ has no inverse. With the pseudo-inverse the "
-            "formula gives the least-squares memory. Measured for the kernel $(1 + x.y)^2$.");
+  c.exactly("With more pairs than features, or with a repeated key, $k(K,K)$ has no inverse. With the pseudo-inverse "
+            "instead, the formula gives the least-squares memory. It is measured for the kernel $(1 + x.y)^2$.");
   c.because(
       "The paper writes the inverse for a possibly infinite feature map and does not discuss finite ones. The formula "
       "is right if there are at most as many distinct keys as features; otherwise use the pseudo-inverse or a ridge.");
@@ -155,7 +157,8 @@ Claim overdetermined() {
            integer_param("D", 2, 1, 8, "width of the keys")});
   return measure(c, [](Points &points, Seed seed, int t, int D) {
     const int features = (D + 1) * (D + 2) / 2;
-    if (t <= features) usage_error("t pairs in " + std::to_string(features) + " features or more have an inverse");
+    if (t <= features)
+      usage_error("take more pairs: t pairs in " + std::to_string(features) + " features or more have an inverse");
     add_case(points, Pairs(t, D, seed, "overdetermined"), features, (D + 1) * (D + 1), "rank $(D + 1)^2$",
              "more pairs than features");
     Pairs repeated(features, D, seed, "repeated");
@@ -175,13 +178,13 @@ Vector lower_triangle(int D, double diagonal, double below) {
 
 Claim identity_for_kernel() {
   ClaimBuilder c("kernel-approx-identity-eq44-47", "003 Eq 44-47");
-  c.says("Under the crude approximation (the text's word) $k(K,K) ~ I$, kernel regression with the kernel "
+  c.says("Under the approximation $k(K,K) ~ I$, which the paper calls crude, kernel regression with the kernel "
          "exp($x.y/sqrt Dk$) is unnormalised softmax attention.");
-  c.exactly("Eq 45-47 are exact algebra, but the exponential kernel is positive everywhere: for $D$ orthonormal keys "
-            "$k(K,K) = (e^(1/sqrt D) - 1) I + 1 1^T$, never $I$.");
-  c.because(
-      "The text calls the approximation crude and continues with the normalised form. What is refuted is that the "
-      "approximation becomes good for some keys: its error is the off-diagonal part, which no set of keys removes.");
+  c.exactly("Eq 45-47 are exact algebra, but the exponential kernel is positive everywhere. For $D$ orthonormal keys "
+            "$k(K,K) = (e^(1/sqrt D) - 1) I + 1 1^T$, where $1$ is the vector of ones; this is never $I$.");
+  c.because("The paper calls the approximation crude and continues with the normalised form. What is refuted is that "
+            "the approximation is good for some keys: its error is the off-diagonal part of $k(K,K)$, which is "
+            "positive for all keys.");
   c.is_refuted(stricter(
       "Before Eq 44: 'make the crude approximation $k(K, K) ~ I'$.", "none",
       "'Thus we do not stop our derivations here': the text does not claim that the approximation becomes good."));
@@ -193,9 +196,11 @@ Claim identity_for_kernel() {
     const Vector measured = results_of("exp_unnormalized", s);
     points.rounding(rounding_units("exp_unnormalized", s));
     points.statement("$k(K,K)$ of orthonormal keys is I", measured, lower_triangle(D, 1, 0));
-    points.obligation("$(e^(1/sqrt D) - 1) I + 1 1^T$", measured, lower_triangle(D, one, 1))
+    points
+        .obligation("$k(K,K)$ of orthonormal keys is $(e^(1/sqrt D) - 1) I + 1 1^T$", measured,
+                    lower_triangle(D, one, 1))
         .but_not("$e^(1/sqrt D) I$", lower_triangle(D, one, 0))
-        .but_not("scale $1/D$", lower_triangle(D, std::exp(1.0 / D), 1));
+        .but_not("the kernel $exp(x.y / D)$", lower_triangle(D, std::exp(1.0 / D), 1));
     const Sequence random = random_sequence({1, 1, 14, D, 3}, seed); // tests the algebra of Eq 45-47
     const Shape &shape = random.shape;
     const double root = std::sqrt(double(D));
@@ -205,7 +210,8 @@ Claim identity_for_kernel() {
     const Vector sums = (scores * rows_of(random.v, shape.T, shape.Dv)).data;
     points.rounding(rounding_units("exp_unnormalized", random));
     points.obligation("$V^T k(K,q)$ is unnormalised softmax attention", results_of("exp_unnormalized", random), sums);
-    points.wrong_system("normalised", results_of("softmax", random), sums);
+    points.wrong_system("normalised softmax attention is unnormalised softmax attention", results_of("softmax", random),
+                        sums);
   });
 }
 } // namespace

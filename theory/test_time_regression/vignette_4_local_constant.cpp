@@ -28,9 +28,9 @@ Claim eq50() {
   ClaimBuilder c("nadaraya-watson-eq50", "003 Eq 50");
   c.says("If the weights $s(k_i, q)$ depend on the distance to the query and the functions are locally constant $(p = "
          "0)$, the analytical solution is the mean of the values with weights $s / sum s$.");
-  c.exactly("An identity, for a constant $M$ in $R^Dv$ (the text prints $R^Dk$). Measured on softmax attention over "
-            "unit queries and keys, whose weights are $s$ at bandwidth $B = 2 sqrt(Dk)$. The reference minimises the "
-            "loss itself.");
+  c.exactly("This is an identity, for a constant $M$ in $R^Dv$ (the paper prints $R^Dk$). It is measured on softmax "
+            "attention. With unit queries and keys, the weights of softmax attention are proportional to $s = exp(-|k "
+            "- q|^2 / B)$ for $B = 2 sqrt(Dk)$. The measurement is compared with the minimum of the weighted loss.");
   c.runs({"softmax_qknorm", "exp_unnormalized"}), c.takes(one_head);
   return measure(c, [](Points &points, Seed seed, const Shape &shape) {
     const Sequence s = random_sequence(shape, seed);
@@ -45,16 +45,17 @@ Claim eq50() {
     const Measured layer = measured("softmax_qknorm", s), plain = measured("softmax_qknorm", s, {{"scale", "0"}}),
                    sums = measured("exp_unnormalized", s);
     points.statement("softmax over unit keys is the weighted constant fit", layer.against(fits, lost))
-        .but_not("one pair left out", layer.against(constant_fits(s, without_second), lost));
-    points.wrong_system("weights that do not sum to one", sums.against(fits, lost));
-    points.wrong_system("equal weights", plain.against(fits, lost));
+        .but_not("the fit with one pair left out", layer.against(constant_fits(s, without_second), lost));
+    points.wrong_system("softmax with weights that do not sum to one is the weighted constant fit",
+                        sums.against(fits, lost));
+    points.wrong_system("softmax with equal weights is the weighted constant fit", plain.against(fits, lost));
   });
 }
 
 Claim width_typo() {
   ClaimBuilder c("eq50-width-typo", "003 Eq 50");
   c.says("The constant $M^[0]$ of $p = 0$ is in $R^Dk$.");
-  c.exactly("It is in $R^Dv$.");
+  c.exactly("The constant $M^[0]$ is in $R^Dv$.");
   c.is_refuted(slip("Eq 50: the minimum over $M^[0]$ in $R^{D_k}$.", "none",
                     "After Eq 53 $M^[0]$ is in $R^{D_v}$, as the values that it averages are."));
   c.runs({"softmax_qknorm"}), c.takes(one_head);
@@ -64,7 +65,7 @@ Claim width_typo() {
     const double width = double(forward(find_variant("softmax_qknorm"), s).o.size()) / shape.T;
     points.rounding(0).statement("numbers of $M^[0]$: $Dk$", width, s.shape.Dk);
     points.obligation("numbers of $M^[0]$: $Dv$", width, s.shape.Dv).but_not("$Dk + Dv$", s.shape.Dk + s.shape.Dv);
-    points.wrong_system("a mean of the keys", double(s.k.size()) / s.shape.T, s.shape.Dv);
+    points.wrong_system("numbers of a mean of the keys: $Dv$", double(s.k.size()) / s.shape.T, s.shape.Dv);
   });
 }
 
@@ -106,9 +107,12 @@ Claim eq51() {
         .but_not("factor $e^(-1/(2 sqrt Dk))$", sums.against(weighted_sums(unit, std::exp(0.5 / std::sqrt(D)))));
     points.statement("softmax of unit queries and keys is the local constant fit", softmax.against(smoothed(unit)))
         .but_not("bandwidth $sqrt(Dk)$", softmax.against(smoothed(unit, 2)));
-    points.wrong_system("scale $1/Dk$", measured("softmax", unit, {{"scale", number(1 / D)}}).against(smoothed(unit)));
-    points.obligation("the layer that normalises, on raw queries and keys", normalising.against(smoothed(unit)));
-    points.wrong_system("softmax on raw queries and keys", measured("softmax", raw).against(smoothed(unit)));
+    points.wrong_system("softmax with scale $1/Dk$ is the local constant fit",
+                        measured("softmax", unit, {{"scale", number(1 / D)}}).against(smoothed(unit)));
+    points.obligation("softmax that normalises raw queries and keys is the local constant fit",
+                      normalising.against(smoothed(unit)));
+    points.wrong_system("softmax of raw queries and keys is the local constant fit",
+                        measured("softmax", raw).against(smoothed(unit)));
   });
 }
 
@@ -116,12 +120,12 @@ Claim necessity() {
   ClaimBuilder c("qknorm-necessity", "003 §1 (the abstract says justification, §4 shows that it suffices)");
   c.says("Query-key normalisation is mathematically necessary for softmax attention to be a proper local constant "
          "regressor.");
-  c.exactly("Only the keys must have equal lengths: what depends on the length of the query cancels in the normaliser. "
-            "With keys of unequal lengths softmax attention is the same regressor with the additional weights "
-            "$exp(|k_i|^2 / (2 sqrt Dk))$.");
-  c.because("Eq 51 shows that unit queries and keys suffice, and the paper's explanation of QKNorm rests on that. "
-            "Normalising the keys matters, because otherwise their lengths weight the pairs. Normalising the query "
-            "changes the bandwidth, but the fit is locally constant in either case.");
+  c.exactly("Only the keys must have equal lengths: a factor that depends on the length of the query cancels in the "
+            "normaliser. With keys of unequal lengths softmax attention is the local constant regressor with the "
+            "additional weights $exp(|k_i|^2 / (2 sqrt Dk))$.");
+  c.because("Eq 51 shows that unit queries and keys suffice, and this is what the paper's explanation of query-key "
+            "normalisation needs. Normalising the keys matters, because otherwise their lengths weight the pairs. "
+            "Normalising the query changes the bandwidth, but the fit is locally constant in either case.");
   c.is_refuted(
       asserted("§1: query-key normalisation 'is mathematically necessary to ensure that softmax self-attention is a "
                "proper local constant regressor'.",

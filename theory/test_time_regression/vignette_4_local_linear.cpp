@@ -73,10 +73,10 @@ std::vector<int> solvable_steps(const Shape &shape) {
 Claim eq52_54() {
   ClaimBuilder c("local-linear-eq52-54", "003 Eq 52-54");
   c.says("The $p = 1$ fit with weights $s(k_i, q)$ is $[M0 M1] = (V^T W X)(X^T W X)^{-1}$, where $X$ has the rows $(1, "
-         "k_i - q)$. Its value at the query is M0 = vbar - M1 dbar, softmax attention with an offset; vbar and dbar "
-         "are the weighted means of $v_i$ and $k_i - q$.");
-  c.exactly("An identity, for positive weights on at least $Dk + 1$ affinely independent keys. The reference minimises "
-            "the weighted loss, by a decomposition of the design matrix.");
+         "k_i - q)$. Its value at the query is $M0 = vbar - M1 dbar$, where $vbar$ and $dbar$ are the weighted means "
+         "of $v_i$ and $k_i - q$. So it is softmax attention ($vbar$) with an offset.");
+  c.exactly("This is an identity, for positive weights on at least $Dk + 1$ affinely independent keys. It is compared "
+            "with the minimiser of the weighted loss, computed by a decomposition of the design matrix.");
   c.runs({"local_linear", "softmax_qknorm"}), c.takes(one_head);
   return measure(c, [](Points &points, Seed seed, const Shape &shape) {
     const Sequence s = random_sequence(shape, seed);
@@ -116,8 +116,8 @@ Claim affine_exact() {
   ClaimBuilder c("local-linear-affine-exact", "003 §4, p = 1 (derived)");
   c.says("If the values are an affine map of the keys, the fit with $p = 1$ reproduces the map, and the fit with $p = "
          "0$ does not.");
-  c.exactly("For values $v_i = B k_i + c$ the fit has $M0 = B q + c$ and $M1 = B$. Softmax attention errs by $B$ dbar, "
-            "where dbar is the weighted mean of $k_i - q$.");
+  c.exactly("For values $v_i = B k_i + c$ the fit has $M0 = B q + c$ and $M1 = B$. Softmax attention ($p = 0$) has the "
+            "error $B dbar$, where $dbar$ is the weighted mean of $k_i - q$.");
   c.runs({"local_linear", "softmax_qknorm", "rls"}), c.takes(one_head);
   return measure(c, [](Points &points, Seed seed, const Shape &shape) {
     const Dense B = normal_matrix(shape.Dv, shape.Dk, seed, "affine map/slopes"),
@@ -139,11 +139,12 @@ Claim affine_exact() {
       points.wrong_system("values that are quadratic in the key" + after, LocalData(bent, t).eq52(), right);
       points.statement("the layer reads $B q + c$" + after, read(reads), value.data);
       points.wrong_system("$p = 0$ reads $B q + c$" + after, read(means), value.data);
-      points.obligation("$p = 0$ errs by B dbar" + after, read(means), (value + B * dbar).data)
-          .but_not("by -B dbar" + after, (value - B * dbar).data);
+      points.obligation("$p = 0$ reads $B q + c + B dbar$" + after, read(means), (value + B * dbar).data)
+          .but_not("$p = 0$ reads $B q + c - B dbar$" + after, (value - B * dbar).data);
       points.rounding(around_origin.units(right, no_ridge));
-      points.statement("c at $q = 0$" + after, read(layer(origin, no_ridge)), c.data);
-      points.wrong_system("no constant fitted" + after, read(run("rls", origin, {{"ridge", "1e-12"}}).o), c.data);
+      points.statement("the layer reads c at $q = 0$" + after, read(layer(origin, no_ridge)), c.data);
+      points.wrong_system("a fit without a constant reads c at $q = 0$" + after,
+                          read(run("rls", origin, {{"ridge", "1e-12"}}).o), c.data);
     }
   });
 }
@@ -151,11 +152,11 @@ Claim affine_exact() {
 Claim underdetermined() {
   ClaimBuilder c("local-linear-underdetermined", "003 Eq 52, t < Dk + 1");
   c.says("Eq 52 gives a prediction for every prefix.");
-  c.exactly("For the first Dk prefixes the inverse does not exist. Eq 54 still holds with the pseudo-inverse and with "
-            "a ridge on the slopes alone, but not if the constant is penalised too.");
-  c.because("The paper plots every step of Fig 2. Its first quarter $(T/4 = Dk = 64)$ consists exactly of the prefixes "
-            "without an inverse, and the paper does not say what replaces it. The closed form is right from $t = Dk + "
-            "1$ on.");
+  c.exactly("For the first $Dk$ prefixes the inverse does not exist. Eq 54 still holds with the pseudo-inverse "
+            "instead, or with a ridge on the slopes alone, but not if the constant is penalised too.");
+  c.because("The paper plots every step of Fig 2. The first quarter of Fig 2 $(T/4 = Dk = 64)$ consists exactly of the "
+            "prefixes without an inverse, and the paper does not say what replaces the inverse. The closed form is "
+            "right from $t = Dk + 1$ on.");
   c.is_refuted(stricter("Eq 52 and 53.", "$D_k = 64$, every step of Fig 2 is plotted",
                         "The text does not say what replaces the inverse at $t < D_k + 1$."));
   c.runs({"local_linear"}), c.takes({integer_param("T", 64, 4, 1024, "prefixes"),
@@ -179,7 +180,7 @@ Claim underdetermined() {
     const Vector read = reads_at(layer(s, 0.1), t, shape.Dv);
     points.rounding(x.units(ridge) / 0.1);
     points.obligation("Eq 54 of the layer with a ridge on the slopes", read, x.offset_mean(ridge).data);
-    points.wrong_system("the constant penalised as well", constants(everything), x.offset_mean(ridge).data);
+    points.wrong_system("Eq 54 with the constant penalised as well", constants(everything), x.offset_mean(ridge).data);
   });
 }
 } // namespace
