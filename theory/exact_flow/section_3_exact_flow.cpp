@@ -11,13 +11,13 @@ const int d = 6, dv = 3;
 
 Claim efla_closed_form() {
   ClaimBuilder c("efla-closed-form", "2512.12602 Eq 10-15");
-  c.says("For a key and a value that are constant during a token (zero-order hold), $dS/dt = (v - S k) k^T$ over the "
-         "time beta has the closed solution $S (I - a k k^T) + a v k^T$ with $a = (1 - exp(-beta |k|^2)) / |k|^2$: the "
-         "delta rule with another strength, free of Euler's error.");
-  c.exactly("Exact for any number of tokens, and two flows of beta / 2 equal one of beta. If the key turns during a "
-            "token this is not the solution: it is exact for held inputs only.");
+  c.says("If key and value are constant during a token (zero-order hold), the flow $dS/dt = (v - S k) k^T$ over the "
+         "time beta has the closed solution $S (I - a k k^T) + a v k^T$ with $a = (1 - exp(-beta |k|^2)) / |k|^2$. "
+         "This is the delta rule with another strength, without the error of Euler's method.");
+  c.exactly("The solution is exact for any number of tokens, and two flows over the time beta / 2 equal one over beta. "
+            "If the key rotates during a token, it is not the solution.");
   c.because(
-      "The reference is a matrix exponential by its Taylor series, which does not use that $k k^T$ has rank one.");
+      "It is compared with a matrix exponential by its Taylor series, which does not use that $k k^T$ has rank one.");
   c.runs({"delta_net"}),
       c.takes({real_param("beta", 0.5, 0.05, 4, "time of a token"),
                real_param("norm", 1.5, 0.2, 3, "length of the keys, not 1"), integer_param("T", 8, 2, 64, "tokens")});
@@ -30,25 +30,29 @@ Claim efla_closed_form() {
     const Dense exact = x.exact(beta);
     const double strength = exact_strength(beta, square);
     points.rounding(x.units(beta));
-    points.statement("DeltaNet at $(1 - exp(-beta |k|^2)) / |k|^2$", x.delta_rule(strength), exact);
-    points.obligation("two flows of $beta / 2$ per token", x.delta_rule(exact_strength(beta / 2, square), 2), exact);
-    points.wrong_system("Euler's step, DeltaNet at $beta$", x.delta_rule(beta), exact);
-    points.wrong_system("sixteen of Euler's steps per token", x.delta_rule(beta / 16, 16), exact);
-    points.wrong_system("$1 - exp(-beta |k|^2)$, not divided", x.delta_rule(strength * square), exact);
-    points.wrong_system("$1 - exp(-beta)$, unit keys assumed", x.delta_rule(-std::expm1(-beta)), exact);
+    points.statement("DeltaNet with the strength $(1 - exp(-beta |k|^2)) / |k|^2$ is the flow", x.delta_rule(strength),
+                     exact);
+    points.obligation("two flows over $beta / 2$ per token are one over $beta$",
+                      x.delta_rule(exact_strength(beta / 2, square), 2), exact);
+    points.wrong_system("Euler's step, DeltaNet with the strength $beta$, is the flow", x.delta_rule(beta), exact);
+    points.wrong_system("sixteen of Euler's steps per token are the flow", x.delta_rule(beta / 16, 16), exact);
+    points.wrong_system("DeltaNet with the strength $1 - exp(-beta |k|^2)$, not divided by $|k|^2$",
+                        x.delta_rule(strength * square), exact);
+    points.wrong_system("DeltaNet with the strength $1 - exp(-beta)$, as for unit keys",
+                        x.delta_rule(-std::expm1(-beta)), exact);
     points.wrong_system("the implicit Euler step", x.delta_rule(beta / (1 + beta * square)), exact);
-    points.wrong_system("keys that turn during a token", x.delta_rule(strength), x.moving(beta));
+    points.wrong_system("the flow with keys that rotate during a token", x.delta_rule(strength), x.moving(beta));
   });
 }
 
 Claim efla_small_step() {
   ClaimBuilder c("efla-small-step", "2512.12602 Eq 28, §2");
   c.says("The strength of the exact flow is $beta - beta^2 |k|^2 / 2 + O(beta^3 |k|^4)$, so at small $beta |k|^2$ the "
-         "flow is the delta rule. As Euler's step the delta rule has a local error of $O(beta^2)$.");
+         "flow is the delta rule. The delta rule, which is Euler's step, has a local error of $O(beta^2)$.");
   c.exactly("Let $x = beta |k|^2$. Relative to the change that the delta rule makes, its error is $(x - 1 + e^(-x)) / "
             "x$, which is $x / 2$ to first order.");
-  c.because("Measured as the difference between DeltaNet's step and the solution of the differential equation, not "
-            "between two formulas.");
+  c.because("The error is measured as the difference between DeltaNet's step and the solution of the differential "
+            "equation, not between two formulas.");
   c.runs({"delta_net"}), c.takes({real_param("norm", 1.3, 0.3, 3, "length of the key")});
   return measure(c, [](Points &points, Seed seed, double norm) {
     const double square = norm * norm;
@@ -78,10 +82,12 @@ Claim efla_small_step() {
         .but_not("1", 1)
         .but_not("$1/3$", 1.0 / 3);
     points.rounding(units(0.3));
-    points.obligation("relative error over $x = beta |k|^2$, at $x = 0.3$: $(x - 1 + e^(-x)) / x^2$", error(0.3, 1),
-                      law(0.3));
+    points.obligation("relative error of Euler's step over $x = beta |k|^2$, at $x = 0.3$: $(x - 1 + e^(-x)) / x^2$",
+                      error(0.3, 1), law(0.3));
     points.rounding(units(1.5));
-    points.obligation("relative error over $x = beta |k|^2$, at $x = 1.5$", error(1.5, 1), law(1.5))
+    points
+        .obligation("relative error of Euler's step over $x = beta |k|^2$, at $x = 1.5$: $(x - 1 + e^(-x)) / x^2$",
+                    error(1.5, 1), law(1.5))
         .but_not("$1/2$ at $beta |k|^2 = 1.5$", 0.5);
     points.wrong_system("the step of second order, $beta (1 - beta |k|^2 / 2)$",
                         limit([](double size) { return 1 - size / 2; }));
@@ -90,11 +96,11 @@ Claim efla_small_step() {
 
 Claim efla_non_expansive() {
   ClaimBuilder c("efla-non-expansive", "2512.12602 §3.4, Eq 27");
-  c.says("For $beta >= 0$ the homogeneous part of the exact flow has the eigenvalues $exp(-beta |k|^2)$ and 1, so it "
-         "never expands, whatever the length of the key.");
-  c.exactly("Euler's step has the eigenvalue $1 - beta |k|^2$ in place of the first one, and expands from $beta |k|^2 "
-            "= 2$ on. The flow's eigenvalues are positive at every beta: it cannot change a sign, and so, by "
-            "2411.12537 Theorem 1, it cannot solve parity.");
+  c.says("For $beta >= 0$ the homogeneous part of the exact flow (the factor of $S$) has the eigenvalues $exp(-beta "
+         "|k|^2)$ and 1, so it never expands, whatever the length of the key.");
+  c.exactly("Euler's step has the eigenvalue $1 - beta |k|^2$ instead of $exp(-beta |k|^2)$, and expands if $beta "
+            "|k|^2 > 2$. The flow's eigenvalues are positive at every beta. So the flow cannot change a sign and, by "
+            "2411.12537 Theorem 1, cannot solve parity.");
   c.because("Above $beta |k|^2 = 1$ Euler's step is less accurate, but it has the negative eigenvalues that state "
             "tracking needs.");
   c.runs({"delta_net"}),
@@ -116,13 +122,14 @@ Claim efla_non_expansive() {
       return exact_point(symmetric_eigenvalues(transition(strength)), expected, units);
     };
     const double strength = exact_strength(beta, square);
-    points.statement("norm of the transition", bound(strength));
-    points.statement("eigenvalues: $exp(-beta |k|^2)$, once, and 1", spectrum(strength, std::exp(-size)));
-    points.obligation("Euler's step at $beta |k|^2 = 2$: -1, the bound", spectrum(2 / square, -1));
-    points.obligation("Euler's step: $1 - beta |k|^2$", spectrum(beta, 1 - size))
+    points.statement("norm of the flow's transition: at most 1", bound(strength));
+    points.statement("eigenvalues of the flow's transition: $exp(-beta |k|^2)$ once, otherwise 1",
+                     spectrum(strength, std::exp(-size)));
+    points.obligation("eigenvalue of Euler's step at $beta |k|^2 = 2$: -1", spectrum(2 / square, -1));
+    points.obligation("eigenvalue of Euler's step: $1 - beta |k|^2$", spectrum(beta, 1 - size))
         .but_not("$1 / (1 + beta |k|^2)$, the implicit step", spectrum(strength, 1 / (1 + size)))
         .but_not("$exp(-beta)$", spectrum(strength, std::exp(-size / square)));
-    points.wrong_system("norm of Euler's step", bound(beta));
+    points.wrong_system("norm of Euler's step: at most 1", bound(beta));
   });
 }
 } // namespace

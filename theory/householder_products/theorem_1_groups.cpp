@@ -36,10 +36,11 @@ Claim delta_product_symmetric_group() {
   ClaimBuilder c("delta-product-symmetric-group", "2502.10297 Theorem 1 (secondary source)");
   c.says("For any n one layer of DeltaProduct with $n_h = n - 1$ Householder steps per token solves the word problem "
          "of the symmetric group $S_n$ in finite precision.");
-  c.exactly("Each letter is a product of exchanges of two elements. The exchange of i and j is a step at $(e_i - e_j) "
-            "/ sqrt(2)$ with beta = 2. At any length of the word the state is the matrix of the permutation.");
-  c.because("A token of DeltaProduct is $n_h$ tokens of DeltaNet. That $n - 1$ reflections suffice is also 2411.12537 "
-            "Proposition 1.2, which was read.");
+  c.exactly("Each letter is a permutation, and so a product of exchanges of two elements. The exchange of i and j is a "
+            "step with the key $(e_i - e_j) / sqrt(2)$ and beta = 2. After a word of any length the state is the "
+            "matrix of the word's permutation.");
+  c.because("A token of DeltaProduct is measured as $n_h$ tokens of DeltaNet. 2411.12537 Proposition 1.2, which was "
+            "read, also says that $n - 1$ reflections suffice.");
   c.runs({"delta_net"});
   c.takes({integer_param("n", 5, 3, 8, "elements"), integer_param("T", 64, 8, 512, "tokens; each is a permutation")});
   return measure(c, [](Points &points, Seed seed, int n, int T) {
@@ -54,8 +55,8 @@ Claim delta_product_symmetric_group() {
     points.rounding(16.0 * n * n * T);
     points.statement("states after 64 words are their permutations", states, permutations)
         .but_not("the inverse permutations", inverses);
-    points.wrong_system("$n - 2$ steps per token", fewer, permutations);
-    points.wrong_system("$beta = 1$", weaker, permutations);
+    points.wrong_system("$n - 2$ steps per token: states are the permutations", fewer, permutations);
+    points.wrong_system("$beta = 1$: states are the permutations", weaker, permutations);
   });
 }
 
@@ -102,8 +103,8 @@ Claim delta_product_rotation_groups() {
   c.says("With $n_h = 2$ one layer of DeltaProduct represents $S_4$ and $A_5$, which are the rotations of the cube and "
          "of the icosahedron: two reflections make any rotation in three dimensions.");
   c.exactly("Random words of two generators visit exactly 24 states ($S_4$) and 60 states ($A_5$), at any length.");
-  c.because("States are distinguished at a tolerance of 1e-6; those of a group differ by at least 0.1. For all but "
-            "about one seed in $10^5$ a word of 1024 random letters reaches all states of the group.");
+  c.because("States are distinguished at a tolerance of 1e-6; different elements of a group differ by at least 0.1. "
+            "For all but about one seed in $10^5$ a word of 1024 random letters reaches all states of the group.");
   c.runs({"delta_product"}), c.takes({integer_param("T", 2048, 1024, 8192, "letters of a random word")});
   return measure(c, [](Points &points, Seed seed, int T) {
     const double golden = (1 + std::sqrt(5.0)) / 2;
@@ -114,12 +115,16 @@ Claim delta_product_rotation_groups() {
     };
     const double cube = elements(quarter_z, quarter_x), icosahedron = elements(fifth, third);
     points.rounding(1);
-    points.statement("rotations of the cube, S4: states of a random word", cube, 24)
+    points.statement("rotations of the cube, S4: number of different states that a random word visits", cube, 24)
         .but_not("48, with reflections", 48);
-    points.statement("rotations of the icosahedron, A5: states of a random word", icosahedron, 60)
+    points
+        .statement("rotations of the icosahedron, A5: number of different states that a random word visits",
+                   icosahedron, 60)
         .but_not("120, the order of S5", 120);
-    points.wrong_system("an axis off the icosahedron's: states", elements(tilted, third), 60);
-    points.wrong_system("$beta = 1.9$: states", elements(quarter_z, quarter_x, 1.9), 24);
+    points.wrong_system("one axis not of the icosahedron: number of different states that a random word visits",
+                        elements(tilted, third), 60);
+    points.wrong_system("rotations of the cube with $beta = 1.9$: number of different states that a random word visits",
+                        elements(quarter_z, quarter_x, 1.9), 24);
   });
 }
 
@@ -136,8 +141,9 @@ Claim delta_product_norm() {
   ClaimBuilder c("delta-product-norm", "2502.10297 §3 (secondary source)");
   c.says("The transition of DeltaProduct, a product of $I - beta k k^T$ with unit keys and beta in $[0, 2]$, has a "
          "spectral norm of at most 1, so that the recurrence is stable.");
-  c.exactly("The norm is exactly 1 at beta = 2. If the erasure is subtracted from a decay instead of multiplied by it, "
-            "$diag(lambda) - beta x x^T$, the norm exceeds 1 as soon as $beta > 1 + lambda$.");
+  c.exactly("The norm is exactly 1 at beta = 2. If a layer does not multiply a decay and the erasure but subtracts the "
+            "erasure, $diag(lambda) - beta x x^T$ with unit x and equal decays lambda, the norm exceeds 1 if $beta > 1 "
+            "+ lambda$.");
   c.because("The bound for any number of factors is 2411.12537 Proposition 1.1, which was read. Here it is measured on "
             "the layer's transition.");
   c.runs({"delta_product", "rwkv7"});
@@ -147,17 +153,22 @@ Claim delta_product_norm() {
   return measure(c, [](Points &points, double beta, double cosine) {
     const auto bound = [](const Dense &A) { return at_most_point(spectral_norm(A), 1, 512 * epsilon_of(Real::f64)); };
     const Dense A = transition("delta_product", beta, cosine, 1);
-    points.statement("norm of a token's transition", bound(A));
+    points.statement("norm of a token's transition: at most 1", bound(A));
     points.rounding(512);
     points
         .obligation("determinant of the product of two steps: $(1 - beta)^2$", A(0, 0) * A(1, 1) - A(0, 1) * A(1, 0),
                     (1 - beta) * (1 - beta))
         .but_not("$-(1 - beta)^2$, one reflection more", -(1 - beta) * (1 - beta));
-    points.obligation("$beta = 2$: exactly 1", spectral_norm(transition("delta_product", 2, cosine, 1)), 1);
-    points.obligation("$diag(0.5) - 2 x x^T$: $beta - lambda$", spectral_norm(transition("rwkv7", 2, 0, 1, 0.5)), 1.5);
-    points.wrong_system("keys of length 1.2", bound(transition("delta_product", 2, cosine, 1.2)));
-    points.wrong_system("$beta = 2.2$", bound(transition("delta_product", 2.2, 0, 1)));
-    points.wrong_system("$diag(0.5) - 2 x x^T$, not a product", bound(transition("rwkv7", 2, 0, 1, 0.5)));
+    points.obligation("norm of a token's transition at $beta = 2$: 1",
+                      spectral_norm(transition("delta_product", 2, cosine, 1)), 1);
+    points.obligation("norm of $diag(lambda) - beta x x^T$ with $lambda = 0.5$, $beta = 2$: $beta - lambda$",
+                      spectral_norm(transition("rwkv7", 2, 0, 1, 0.5)), 1.5);
+    points.wrong_system("norm of a token's transition, keys of length 1.2: at most 1",
+                        bound(transition("delta_product", 2, cosine, 1.2)));
+    points.wrong_system("norm of a token's transition, $beta = 2.2$: at most 1",
+                        bound(transition("delta_product", 2.2, 0, 1)));
+    points.wrong_system("norm of $diag(0.5) - 2 x x^T$, not a product: at most 1",
+                        bound(transition("rwkv7", 2, 0, 1, 0.5)));
   });
 }
 } // namespace

@@ -22,10 +22,11 @@ Claim kda_dplr() {
   ClaimBuilder c("kda-dplr", "2510.26692 §6.2");
   c.says("KDA is the diagonal-plus-low-rank recurrence $S_t = (D - a b^T) S_{t-1} + beta k v^T$ with $D = "
          "Diag(alpha)$, $a = beta k$ and $b = alpha . k$.");
-  c.exactly("An identity. The written pair keeps its factor beta. The display that names a and b writes $k v^T$, so "
-            "there beta is part of v.");
-  c.because("This is Eq 1 of the text in the form of §6.2. The list below that form sets $a = b = k$ to describe which "
-            "variables the kernel shares. In that list k is the key before it is multiplied by beta and the decays.");
+  c.exactly("This is an identity, in which the written pair keeps its factor beta. The equation of §6.2 that names a "
+            "and b writes $k v^T$; in it beta is part of v.");
+  c.because(
+      "This is Eq 1 of the paper in the form of §6.2. The list below that form sets $a = b = k$ to describe which "
+      "variables the kernel shares. In this list k is the key before the multiplication by beta and the decays.");
   c.runs({"kda"}), c.takes(head);
   return measure(c, [](Points &points, Seed seed, const Shape &shape) {
     const Sequence s = gated_sequence(shape, seed);
@@ -42,11 +43,13 @@ Claim kda_dplr() {
     });
     Sequence swapped = s; // the sequence without decay
     swapped.lambda.assign(s.lambda.size(), 1.0);
-    points.statement("$D - a b^T$, $a = beta k$, $b = alpha . k$, written $beta k v^T$", kda.against(dplr(true, -1)))
+    points
+        .statement("KDA is $S_t = (D - a b^T) S_{t-1} + beta k v^T$ with $a = beta k$, $b = alpha . k$",
+                   kda.against(dplr(true, -1)))
         .but_not("$b = k$: the state is erased before it decays", kda.against(dplr(false, -1)))
-        .but_not("written $k v^T$, without $beta$", kda.against(dplr(true, 1)))
+        .but_not("a write of $k v^T$, without $beta$", kda.against(dplr(true, 1)))
         .but_not("the decay after the erasure", kda.against(late));
-    points.wrong_system("no decay", measured("kda", swapped).against(dplr(true, -1)));
+    points.wrong_system("KDA without decay", measured("kda", swapped).against(dplr(true, -1)));
   });
 }
 
@@ -54,7 +57,7 @@ Claim kda_gradient_step() {
   ClaimBuilder c("kda-gradient-step", "2510.26692 §6.3");
   c.says("KDA's update is a gradient step $S_t = S' - grad L(S')$ from the decayed state $S' = Diag(alpha_t) S_{t-1}$ "
          "on $L(S') = beta_t |S'^T k_t - v_t|^2 / 2$.");
-  c.exactly("An identity.");
+  c.exactly("This is an identity.");
   c.because("The gradient is measured from the loss by differences.");
   c.runs({"kda"}), c.takes(head);
   return measure(c, [](Points &points, Seed seed, const Shape &shape) {
@@ -72,7 +75,7 @@ Claim kda_gradient_step() {
     Sequence stronger = s;
     for (double &beta : stronger.beta) beta *= 1.1;
     points
-        .statement("S' minus the gradient of $beta |S' k - v|^2 / 2$, S' the decayed state",
+        .statement("KDA's state is S' minus the gradient of $beta |S' k - v|^2 / 2$, S' the decayed state",
                    kda.against(descend(1, true), factor))
         .but_not("the gradient at the state before its decay", kda.against(descend(1, false), factor))
         .but_not("the loss without its $1/2$", kda.against(descend(2, true), factor));
@@ -83,8 +86,9 @@ Claim kda_gradient_step() {
 Claim kda_reductions() {
   ClaimBuilder c("kda-reductions", "2510.26692 Abstract, §6.3");
   c.says("KDA extends gated DeltaNet by a gate per channel: with the same gate in every channel it is gated DeltaNet.");
-  c.exactly("An identity; with gates of 1 it is DeltaNet.");
-  c.because("If the gate is one number, decay and erasure commute, so both orders agree.");
+  c.exactly("This is an identity. With gates of 1 KDA is DeltaNet.");
+  c.because(
+      "If the gate is one number for all channels, decay and erasure commute, so their order makes no difference.");
   c.runs({"kda", "gated_delta_net", "delta_net", "rwkv7"}), c.takes(head);
   return measure(c, [](Points &points, Seed seed, const Shape &shape) {
     Sequence s = gated_sequence(shape, seed), unequal = s;
@@ -98,11 +102,11 @@ Claim kda_reductions() {
     Sequence kept = s;
     kept.alpha.assign(s.alpha.size(), 1.0), kept.lambda.assign(s.lambda.size(), 1.0);
     const Output gated = run("gated_delta_net", s), delta = run("delta_net", kept);
-    points.statement("one gate for all channels: gated DeltaNet", measured("kda", s).against(gated));
-    points.statement("no decay: DeltaNet", measured("kda", kept).against(delta))
-        .but_not("DeltaNet, with the decay left out", measured("kda", s).against(delta));
-    points.wrong_system("a gate per channel", measured("kda", unequal).against(gated));
-    points.wrong_system("rwkv7, which erases what has not decayed", measured("rwkv7", s).against(gated));
+    points.statement("KDA with one gate for all channels is gated DeltaNet", measured("kda", s).against(gated));
+    points.statement("KDA without decay is DeltaNet", measured("kda", kept).against(delta))
+        .but_not("KDA with decay is DeltaNet", measured("kda", s).against(delta));
+    points.wrong_system("KDA with a gate per channel is gated DeltaNet", measured("kda", unequal).against(gated));
+    points.wrong_system("rwkv7, which erases before the decay, is gated DeltaNet", measured("rwkv7", s).against(gated));
   });
 }
 } // namespace

@@ -10,14 +10,13 @@ namespace recollect::theory {
 namespace {
 Claim log_linear_states() {
   ClaimBuilder c("log-linear-states", "2506.04761 §3 (secondary source)");
-  c.says(
-      "The Fenwick partition splits a prefix of t tokens into token t itself and blocks before it; the length of such "
-      "a block is the largest power of two that divides the number of its last token. So of the order of $log2(t)$ "
-      "states are kept, at most $floor(log2 t) + 1$.");
+  c.says("The Fenwick partition splits a prefix of t tokens into token t itself and blocks before it. The length of "
+         "each such block is the largest power of two that divides the number of the block's last token. So the layer "
+         "keeps of the order of $log2(t)$ states, at most $floor(log2 t) + 1$.");
   c.exactly("The number of states is 1 plus the number of ones in the binary form of $t - 1$. The bound is reached if "
             "t is a power of two.");
-  c.because("Public notes quote $ceil(log2(T + 1)) + 1$ levels from the paper, which is at least as many. Tokens are "
-            "counted from 1 here.");
+  c.because("Tokens are counted from 1 here. Public notes quote $ceil(log2(T + 1)) + 1$ levels from the paper, which "
+            "is no smaller than this bound.");
   c.takes({integer_param("T", 256, 4, 4096, "tokens")});
   return measure(c, [](Points &points, int T) {
     // the laws count tokens from 1: token t sees t tokens, including itself
@@ -38,22 +37,26 @@ Claim log_linear_states() {
       all.push_back(t);
     }
     const int power = 1 << int(std::log2(double(T)));
-    points.statement("number of states minus $(floor(log2 t) + 1)$: the largest over t", at_most_point(excess, 0, 0));
+    points.statement("largest over t of the number of states minus $(floor(log2 t) + 1)$: at most 0",
+                     at_most_point(excess, 0, 0));
     points.rounding(1);
     points.obligation("number of states: 1 plus the ones in the binary form of $t - 1$", counts, ones)
         .but_not("$floor(log2 t) + 1$ at every t", logs);
     points.obligation("the blocks of token t hold t tokens", covered, all);
-    points.obligation("at a power of two the bound is reached", counts[power - 1], std::log2(double(power)) + 1)
+    points
+        .obligation("number of states at a power of two: $log2(t) + 1$", counts[power - 1],
+                    std::log2(double(power)) + 1)
         .but_not("$floor(log2 t)$", std::log2(double(power)));
-    points.wrong_system("blocks of two tokens", at_most_point(most, 0, 0));
+    points.wrong_system("blocks of two tokens: number of states minus $(floor(log2 t) + 1)$, at most 0",
+                        at_most_point(most, 0, 0));
   });
 }
 
 Claim log_linear_weights_of_one() {
   ClaimBuilder c("log-linear-weights-of-one", "2506.04761 §3 (secondary source)");
   c.says("With all level weights equal to 1, log-linear attention is linear attention.");
-  c.exactly("An identity: every token is in exactly one block.");
-  c.because("Stated in public notes and code; we did not have the paper's own text.");
+  c.exactly("This is an identity, because every token is in exactly one block.");
+  c.because("The statement is in public notes and code; we did not have the paper itself.");
   c.runs({"linear", "retnet"});
   c.takes(one_head_params({1, 1, 37, 5, 3}));
   return measure(c, [](Points &points, Seed seed, const Shape &shape) {
@@ -83,7 +86,7 @@ Claim log_linear_weights_of_one() {
     }
     const auto last = [](size_t i, size_t n) { return i + 1 < n || n == 1 ? 1.0 : 0.5; };
     points.rounding(8.0 * T * Dk * T * size * query);
-    points.statement("linear attention: the sum of all states' reads", layer, sum)
+    points.statement("linear attention is the sum of the reads of all states", layer, sum)
         .but_not("the oldest block at weight $1/2$", reads(last))
         .but_not("the token's own block left out", reads([](size_t i, size_t) { return i > 0 ? 1.0 : 0.0; }));
     points.wrong_system("a state that decays", run("retnet", s).o, sum);

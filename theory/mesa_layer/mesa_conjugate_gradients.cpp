@@ -8,12 +8,13 @@ namespace recollect::theory {
 namespace {
 Claim mesa_conjugate_gradients_rate() {
   ClaimBuilder c("mesa-conjugate-gradients-rate", "2506.05233 (secondary source)");
-  c.says("The mesa layer reads $B_t (H_t + ridge I)^{-1} q_t$ and solves the system by k steps of conjugate gradients. "
-         "In the norm of the matrix their error is at most $2 ((sqrt(kappa) - 1) / (sqrt(kappa) + 1))^k$ of the "
-         "initial error, where kappa is the condition number of the matrix.");
-  c.exactly("In the worst case the first step multiplies the error by $(kappa - 1) / (kappa + 1)$. After d steps, the "
-            "width of the keys, the result is exact up to rounding.");
-  c.because("The layer and its solver are the paper's, as its abstract and public notes say; the rate is the classical "
+  c.says("The mesa layer reads $B_t (H_t + ridge I)^{-1} q_t$ with $B_t = sum v_i k_i^T$ and $H_t = sum k_i k_i^T$, "
+         "and solves the system by k steps of conjugate gradients. In the norm of the matrix $H_t + ridge I$ the error "
+         "of the steps is at most $2 ((sqrt(kappa) - 1) / (sqrt(kappa) + 1))^k$ of the initial error, where kappa is "
+         "the condition number of this matrix.");
+  c.exactly("In the worst case the first step multiplies the error by $(kappa - 1) / (kappa + 1)$. After d steps (d is "
+            "the key width) the result is exact up to rounding.");
+  c.because("By its abstract and public notes, the paper has this layer and this solver; the rate is the classical "
             "bound of conjugate gradients.");
   c.runs({"mesa"});
   c.takes({integer_param("T", 24, 4, 128, "pairs"), integer_param("d", 8, 4, 32, "key width"),
@@ -47,14 +48,14 @@ Claim mesa_conjugate_gradients_rate() {
     const int many = 4 * int(std::ceil(std::sqrt(condition)));
     points.rounding(rounding);
     points
-        .obligation("the first step in the worst case: $(kappa - 1) / (kappa + 1)$", hardest(1, true),
+        .obligation("error after the first step in the worst case: $(kappa - 1) / (kappa + 1)$", hardest(1, true),
                     (condition - 1) / (condition + 1))
         .but_not("$(sqrt kappa - 1) / (sqrt kappa + 1)$, without the 2", chebyshev_bound(condition, 1) / 2)
         .but_not("the rate squared", chebyshev_bound(condition, 2));
-    points.obligation("a matrix of two eigenvalues: 1 + error after two steps", 1 + hardest(2, true), 1);
+    points.obligation("a matrix with two different eigenvalues: 1 + error after two steps", 1 + hardest(2, true), 1);
     points.rounding(rounding * (1 + max_abs(B.data)) * d * (1 + max_abs(solution.data)));
-    points.obligation("B x after 2 d steps is the layer's read", (B * conjugate_gradient_steps(A, q, 2 * d)).data,
-                      read);
+    points.obligation("the layer's read is $B x$ with x after 2 d steps",
+                      (B * conjugate_gradient_steps(A, q, 2 * d)).data, read);
     points.wrong_system("steepest descent, " + std::to_string(many) + " steps",
                         at_most_point(hardest(many, false), chebyshev_bound(condition, many), 1e-12));
   });

@@ -9,7 +9,7 @@ namespace {
 Claim householder_norm() {
   ClaimBuilder c("householder-norm", "2411.12537 Proposition 1.1");
   c.says("A product of factors $I - beta v v^T$ with unit v and beta in $[0, 2]$ has a norm of at most 1.");
-  c.exactly("Each factor has the norm $max(1, |1 - beta |v|^2|)$; the bound needs $beta |v|^2 <= 2$.");
+  c.exactly("Each factor has the norm $max(1, |1 - beta |v|^2|)$; it is at most 1 only if $beta |v|^2 <= 2$.");
   c.because("The norm of a product is at most the product of the norms.");
   c.runs({"delta_net"});
   c.takes({integer_param("n", 6, 2, 32, "width"), integer_param("factors", 4, 1, 32, "factors of a product")});
@@ -30,12 +30,13 @@ Claim householder_norm() {
     const auto one = [&](double beta, double length) { // a single factor: max(1, |1 - beta length^2|)
       return exact_point(largest(1, beta, beta, length), std::max(1.0, std::fabs(1 - beta * length * length)), units);
     };
-    points.statement("largest norm of 20 products, $beta$ in [0, 2]", bound(largest(k, 0, 2, 1)));
-    points.statement("largest norm of 20 products, $beta = 2$", bound(largest(k, 2, 2, 1)));
-    points.obligation("one factor, $beta = 1.7$", one(1.7, 1));
-    points.obligation("one factor, $|k| = 1.3$: $|1 - beta |k|^2|$", one(2, 1.3)).but_not("norm 1 for any key", 1);
-    points.wrong_system("$beta = 2.1$", bound(largest(1, 2.1, 2.1, 1)));
-    points.wrong_system("keys of length 1.3", bound(largest(1, 2, 2, 1.3)));
+    points.statement("largest norm of 20 products, $beta$ in [0, 2]: at most 1", bound(largest(k, 0, 2, 1)));
+    points.statement("largest norm of 20 products, $beta = 2$: at most 1", bound(largest(k, 2, 2, 1)));
+    points.obligation("norm of one factor, $beta = 1.7$: 1", one(1.7, 1));
+    points.obligation("norm of one factor, $|k| = 1.3$: $|1 - beta |k|^2|$", one(2, 1.3))
+        .but_not("norm 1 for any key", 1);
+    points.wrong_system("norm of one factor, $beta = 2.1$: at most 1", bound(largest(1, 2.1, 2.1, 1)));
+    points.wrong_system("norm of one factor, keys of length 1.3: at most 1", bound(largest(1, 2, 2, 1.3)));
   });
 }
 
@@ -47,12 +48,12 @@ Dense matrix_of(const std::vector<int> &permutation) { // column j has its 1 in 
 
 Claim permutation_reflections() {
   ClaimBuilder c("permutation-reflections", "2411.12537 Proposition 1.2");
-  c.says("A permutation matrix of n elements is a product of $n - 1$ factors $I - beta v v^T$, $|v| = 1$, each a "
-         "reflection or the identity.");
+  c.says("A permutation matrix of n elements is a product of $n - 1$ factors $I - beta v v^T$ with $|v| = 1$, each of "
+         "which is a reflection or the identity.");
   c.exactly("A swap of i and j is the reflection at $(e_i - e_j)/sqrt(2)$. The cycle of all n elements needs $n - 1$ "
             "factors, because it differs from I by a matrix of rank $n - 1$.");
-  c.because("The text does not say that no fewer suffice; it follows because a product of j factors differs from I by "
-            "a matrix of rank at most j.");
+  c.because("The paper does not say that fewer factors do not suffice. This follows because a product of j factors "
+            "differs from I by a matrix of rank at most j.");
   c.runs({"delta_net"}), c.takes({integer_param("n", 5, 3, 10, "elements")});
   return measure(c, [](Points &points, Seed seed, int n) {
     std::vector<int> ring(n); // 0 -> 1 -> ... -> 0
@@ -73,15 +74,16 @@ Claim permutation_reflections() {
       return exact_point(rank(identity - A, 1e-6), factors, 1);
     };
     points.rounding(units);
-    points.statement("20 permutations, $n - 1$ factors each", made, wanted);
-    points.statement("the cycle of all n", product(swaps), cycle).but_not("the inverse cycle", transpose(cycle));
+    points.statement("20 permutations: each is a product of $n - 1$ factors", made, wanted);
+    points.statement("the cycle of all n elements is a product of $n - 1$ factors", product(swaps), cycle)
+        .but_not("the inverse cycle", transpose(cycle));
     points.rounding(1);
-    points.obligation("rank of I - the cycle: $n - 1$ are needed", rank(identity - cycle, 1e-6), n - 1)
-        .but_not("$n - 2$ are needed", n - 2);
-    points.obligation("rank of $I$ - a product of $n - 2$ reflections", rank_after(n - 2));
+    points.obligation("rank of I - the cycle of all n: $n - 1$ factors are needed", rank(identity - cycle, 1e-6), n - 1)
+        .but_not("$n - 2$ factors are needed", n - 2);
+    points.obligation("rank of $I$ - a product of $n - 2$ reflections: at most $n - 2$", rank_after(n - 2));
     points.rounding(units);
-    points.wrong_system("$n - 2$ of the factors", product(fewer), cycle);
-    points.wrong_system("$beta = 1.9$", product(weaker), cycle);
+    points.wrong_system("$n - 2$ of the factors: the cycle of all n elements", product(fewer), cycle);
+    points.wrong_system("factors with $beta = 1.9$: the cycle of all n elements", product(weaker), cycle);
   });
 }
 
@@ -100,12 +102,13 @@ Claim two_factors_stay_positive() {
   c.says("A product of at most two factors $I - beta v v^T$ with unit v and beta in $[0, 1]$ has all its eigenvalues "
          "in $[0, 1]$.");
   c.exactly("In the plane of the two keys, at an angle $a$ between them, the product has the trace $2 - 2 beta + "
-            "beta^2 cos(a)^2$ and the determinant $(1 - beta)^2$. Three factors are too many: with beta = 1 and keys "
-            "60 degrees apart one eigenvalue is $-1/8$.");
-  c.because("The paper states the bound on the number of factors. The three projections show that it is necessary.");
+            "beta^2 cos(a)^2$ and the determinant $(1 - beta)^2$. For three factors the statement is false: with beta "
+            "= 1 and keys 60 degrees apart one eigenvalue is $-1/8$.");
+  c.because("The paper states the bound of two factors. The three projections of the example show that this bound is "
+            "necessary.");
   c.runs({"delta_net"});
   c.takes({real_param("angle", 60, 1, 89, "degrees between the two keys"),
-           real_param("beta", 0.7, 0.01, 1, "write strength of both")});
+           real_param("beta", 0.7, 0.01, 1, "write strength of both factors")});
   return measure(c, [](Points &points, double degrees, double beta) {
     const double angle = degrees * pi / 180, rounding = 64 * epsilon_of(Real::f64);
     const auto of = [&](int factors, double step, double beta) {
@@ -119,14 +122,17 @@ Claim two_factors_stay_positive() {
                  discriminant = half * half - std::pow(1 - beta, 2);
     const auto real = [&](const Eigenvalues &e) { return at_least_point(e.discriminant, 0, rounding); };
     const auto positive = [&](const Eigenvalues &e) { return at_least_point(e.smallest, 0, std::sqrt(rounding)); };
-    points.statement("discriminant of two factors", real(two));
-    points.statement("smaller eigenvalue of two factors", positive(two));
-    points.statement("larger eigenvalue of two factors", at_most_point(two.largest, 1, std::sqrt(rounding)));
+    points.statement("two factors: the discriminant is at least 0, so the eigenvalues are real", real(two));
+    points.statement("smaller eigenvalue of two factors: at least 0", positive(two));
+    points.statement("larger eigenvalue of two factors: at most 1", at_most_point(two.largest, 1, std::sqrt(rounding)));
     points.rounding(64);
-    points.obligation("discriminant, in closed form", two.discriminant, discriminant).but_not("a double eigenvalue", 0);
-    points.obligation("three factors, $beta = 1$, 60 degrees apart: $-1/8$", three.smallest, -0.125);
-    points.wrong_system("three factors, 60 degrees apart, $beta = 1$: smaller eigenvalue", positive(three));
-    points.wrong_system("two factors, $beta = 2$: discriminant", real(turned));
+    points.obligation("discriminant of two factors, by trace and determinant", two.discriminant, discriminant)
+        .but_not("0, a double eigenvalue", 0);
+    points.obligation("three factors, $beta = 1$, keys 60 degrees apart: smaller eigenvalue, $-1/8$", three.smallest,
+                      -0.125);
+    points.wrong_system("three factors, $beta = 1$, keys 60 degrees apart: smaller eigenvalue, at least 0",
+                        positive(three));
+    points.wrong_system("two factors, $beta = 2$: the discriminant is at least 0", real(turned));
   });
 }
 } // namespace

@@ -27,17 +27,18 @@ double apart(const Vector &states, int t, int u) { // the distance of rows t and
 
 Claim counting_needs_complex_eigenvalues() {
   ClaimBuilder c("counting-needs-complex-eigenvalues", "2411.12537 Theorem 2, §4.2");
-  c.says(
-      "A finite-precision linear RNN counts modulo m, m not a power of two, only if in some layer a product of "
-      "transitions has an eigenvalue that is not real. So triangular real transitions do not count modulo 3, even with "
-      "negative eigenvalues. On the text 1, 1, 1, ... one layer with real eigenvalues alternates between two states.");
-  c.exactly("If all eigenvalues are in $[-1, 1]$ and $-1$ is a simple one, $h_{k+2} - h_k -> 0$, so only two states "
-            "alternate. A rotation by 120 degrees has three states, at a distance of $sqrt(3)$ from each other.");
+  c.says("A finite-precision linear RNN counts modulo m, where m is not a power of two, only if in some layer a "
+         "product of transitions has an eigenvalue that is not real. So triangular real transitions do not count "
+         "modulo 3, even with negative eigenvalues. On the text 1, 1, 1, ... one layer whose eigenvalues are real "
+         "alternates between two states.");
+  c.exactly("If all eigenvalues are in $[-1, 1]$ and $-1$ is a simple eigenvalue, the states satisfy $h_{j+2} - h_j -> "
+            "0$, so only two states alternate. A rotation by 120 degrees has three states, at a distance of $sqrt(3)$ "
+            "from each other.");
   c.because("A single layer is measured on a constant text, once with a triangular transition and once with the "
             "symmetric one of DeltaNet. The induction over layers is the paper's Appendix B.2, which was not read.");
   c.runs({"delta_net", "delta_product"});
   c.takes({integer_param("T", 200, 100, 1000, "ones in a row"),
-           real_param("lambda", 0.6, -0.8, 0.8, "the other eigenvalue"),
+           real_param("lambda", 0.6, -0.8, 0.8, "the eigenvalue other than -1"),
            real_param("above", 0.7, -2, 2, "element above the diagonal")});
   return measure(c, [](Points &points, int T, double lambda, double c) {
     const double single = std::ldexp(1.0, -24);
@@ -56,19 +57,20 @@ Claim counting_needs_complex_eigenvalues() {
       return at_most_point(apart(states, T - 1, T - 1 - m), single, units * epsilon_of(Real::f64));
     };
     const Vector thirds = rotated(bits, pi / 3);
-    points.statement("triangular, eigenvalues -1 and $lambda$: distance of the states $T - 2$ and $T$",
+    points.statement("triangular transition, eigenvalues -1 and $lambda$: distance of the states $T - 2$ and $T$, 0",
                      period(triangular, 2));
-    points.statement("DeltaNet, $beta = 2$: distance of the states $T - 2$ and $T$", period(reflected(bits, 2), 2));
-    points.statement("DeltaNet, $beta = 0.6$: distance of the states $T - 2$ and $T$", period(reflected(bits, 0.6), 2));
+    points.statement("DeltaNet, $beta = 2$: distance of the states $T - 2$ and $T$, 0", period(reflected(bits, 2), 2));
+    points.statement("DeltaNet, $beta = 0.6$: distance of the states $T - 2$ and $T$, 0",
+                     period(reflected(bits, 0.6), 2));
     points.rounding(units);
-    points.obligation("triangular: the states are those of its powers", triangular, law);
-    points.obligation("two reflections 60 degrees apart: distance of the states $T - 3$ and $T$", period(thirds, 3));
+    points.obligation("triangular transition: the states are powers of it times the first", triangular, law);
+    points.obligation("two reflections 60 degrees apart: distance of the states $T - 3$ and $T$, 0", period(thirds, 3));
     points
         .obligation("two reflections 60 degrees apart: distance of the states $T - 2$ and $T$, $sqrt(3)$",
                     apart(thirds, T - 1, T - 3), std::sqrt(3.0))
         .but_not("a distance of 1", 1);
     points.wrong_system("two reflections 60 degrees apart: the states $T - 2$ and $T$ are equal", period(thirds, 2));
-    points.wrong_system("triangular: the states $T - 3$ and $T$ are equal", period(triangular, 3));
+    points.wrong_system("triangular transition: the states $T - 3$ and $T$ are equal", period(triangular, 3));
   });
 }
 
@@ -78,9 +80,9 @@ Claim cyclic_two_reflections() {
          "layer whose transitions are products of two generalised Householder matrices of width 2 with eigenvalues in "
          "$[-1, 1]$.");
   c.exactly("Two reflections at keys with the angle $pi / m$ between them rotate by $2 pi / m$. After c ones the state "
-            "is at the angle $2 pi c / m$, at any length.");
-  c.because(
-      "Measured on DeltaProduct with two Householder steps per token, with $beta = 2$ at a 1 and $beta = 0$ at a 0.");
+            "is at the angle $2 pi c / m$, at any length of the text.");
+  c.because("The statement is measured on DeltaProduct with two Householder steps per token, with $beta = 2$ at a 1 "
+            "and $beta = 0$ at a 0.");
   c.runs({"delta_product", "delta_net"});
   c.takes({integer_param("m", 3, 3, 24, "modulus"), integer_param("T", 512, 32, 4096, "tokens")});
   c.at({{}, {{"m", 5}}, {{"m", 12}}});
@@ -96,11 +98,11 @@ Claim cyclic_two_reflections() {
       return all;
     };
     points.rounding(64.0 * T);
-    points.statement("reads: $(cos, sin)$ of $2 pi$ count / m", rotated(bits, pi / m), circle(m))
+    points.statement("reads: $(cos, sin)$ of $2 pi c / m$ after c ones", rotated(bits, pi / m), circle(m))
         .but_not("counting modulo $m + 1$", circle(m + 1));
-    points.wrong_system("keys $2 pi / m$ apart", rotated(bits, 2 * pi / m), circle(m));
-    points.wrong_system("$beta = 1.9$", rotated(bits, pi / m, 1.9), circle(m));
-    points.wrong_system("one reflection per token", reflected(bits, 2), circle(m));
+    points.wrong_system("keys $2 pi / m$ apart: $(cos, sin)$ of $2 pi c / m$", rotated(bits, 2 * pi / m), circle(m));
+    points.wrong_system("$beta = 1.9$: $(cos, sin)$ of $2 pi c / m$", rotated(bits, pi / m, 1.9), circle(m));
+    points.wrong_system("one reflection per token: $(cos, sin)$ of $2 pi c / m$", reflected(bits, 2), circle(m));
   });
 }
 } // namespace

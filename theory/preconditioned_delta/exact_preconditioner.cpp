@@ -50,11 +50,13 @@ Claim preconditioned_delta_is_least_squares() {
   ClaimBuilder c("preconditioned-delta-is-least-squares", "2604.21100 abstract, Theorem 3.1 (secondary source)");
   c.says("Let the preconditioner be exact, $P_t = (lambda I + sum_{i<=t} k_i k_i^T)^{-1}$. Then linear attention, read "
          "at $P_t q_t$, and the delta rule, written at $P_t k_t$, coincide: both are recursive least squares.");
-  c.exactly("The layers coincide at every step, from $S_0 = 0$. The write key $P_t k_t$ is $P_{t-1} k_t / (1 + k_t^T "
-            "P_{t-1} k_t)$. If the delta rule starts from $S_0$, linear attention must start from $lambda S_0$. A "
-            "diagonal preconditioner breaks both equalities unless the Gram matrix is diagonal.");
-  c.because("The delta rule, multiplied by $P_t^{-1}$, is $S_t P_t^{-1} = S_{t-1} P_{t-1}^{-1} + v_t k_t^T$. The "
-            "abstract and public notes of the theorem were read, not the paper.");
+  c.exactly(
+      "Starting from $S_0 = 0$, the layers coincide at every step. The write key $P_t k_t$ is $P_{t-1} k_t / (1 + "
+      "k_t^T P_{t-1} k_t)$. If the delta rule starts from $S_0$, linear attention must start from $lambda S_0$. With a "
+      "diagonal preconditioner neither equality holds, unless the Gram matrix $sum k_i k_i^T$ is diagonal.");
+  c.because(
+      "The delta rule, multiplied by $P_t^{-1}$ from the right, is $S_t P_t^{-1} = S_{t-1} P_{t-1}^{-1} + v_t k_t^T$, "
+      "which is linear attention. The abstract and public notes of the theorem were read, not the paper.");
   c.runs({"linear", "comba", "rls"});
   c.takes(one_head_params({1, 1, 14, 5, 3}), {real_param("ridge", 0.5, 0.01, 10, "lambda")});
   c.at({{}, {{"T", 4}, {"ridge", 0.1}}});
@@ -76,7 +78,7 @@ Claim preconditioned_delta_is_least_squares() {
     points
         .obligation("the write key is $P_{t-1} k_t / (1 + k_t^T P_{t-1} k_t)$", P[T] * k,
                     (1 / (1 + inner(k.data, before.data))) * before)
-        .but_not("not divided", before);
+        .but_not("$P_{t-1} k_t$, not divided", before);
     const Vector S0 = Stream(seed, "preconditioned/state").normals(size_t(shape.Dv) * d);
     points
         .obligation("the delta rule from $S_0$ is linear attention from $lambda S_0$",

@@ -9,14 +9,15 @@ namespace {
 Claim copying_state_bound() {
   ClaimBuilder c("copying-state-bound", "2402.01032 Theorem 2.7, Corollary 2.8 (secondary source)");
   c.says("A model with a fixed set S of states copies texts of L tokens that are drawn uniformly from a vocabulary of "
-         "D tokens. Its error, the share of texts with a mistake, is at least $1 - |S| / D^L$. With fewer than $L "
-         "log2(D) - 1$ bits of state it is more than 1/2.");
+         "D tokens. Its error, the share of texts with a mistake, is at least $1 - |S| / D^L$. If the state has fewer "
+         "than $L log2(D) - 1$ bits, the error is more than 1/2.");
   c.exactly("Each state can be decoded to only one text. DeltaNet with d orthonormal keys and sign values has $2^d$ "
             "states and reaches the bound.");
-  c.because("We did not have the text of the theorem; it is stated as public notes quote it. The notes have >, which "
-            "must be >= because the bound is reached. All $2^L$ texts are written, so that the errors are exact.");
+  c.because("We did not have the text of the theorem; it is stated as public notes quote it. The notes say that the "
+            "error is > the bound; it must be >= because the bound is reached. All $2^L$ texts of $D = 2$ tokens are "
+            "written, so the errors are exact.");
   c.runs({"delta_net", "linear"}), c.takes({integer_param("d", 6, 2, 8, "channels of the state, one bit each"),
-                                            integer_param("more", 2, 2, 4, "tokens beyond d, at most d")});
+                                            integer_param("more", 2, 2, 4, "tokens of a text beyond d, at most d")});
   return measure(c, [](Points &points, int d, int more) {
     const int L = d + more;
     if (more > d) usage_error("take more <= d");
@@ -26,22 +27,27 @@ Claim copying_state_bound() {
     const double bound = 1 - power_of_two(d - L), misread = delta.misread(d);
     const auto best = [](const Written &w) { return 1 - double(w.different_states()) / double(w.texts()); };
     const double three_fourths = std::pow(0.75, more);
-    points.statement("error of DeltaNet's reads, a state of d bits", at_least_point(misread, bound, 0));
-    points.statement("the error is more than half, for fewer than $L - 1$ bits", at_least_point(misread, 0.5, 0));
+    points.statement("error of DeltaNet with a state of d bits: at least $1 - 2^d / 2^L$",
+                     at_least_point(misread, bound, 0));
+    points.statement("error of DeltaNet with a state of fewer than $L - 1$ bits: more than 1/2",
+                     at_least_point(misread, 0.5, 0));
     points.rounding(1);
-    points.obligation("$1 - 2^d / 2^L$, the bound, is reached", misread, bound)
+    points.obligation("error of DeltaNet with a state of d bits: $1 - 2^d / 2^L$, the bound", misread, bound)
         .but_not("$1 - d / L$, a share of tokens", 1 - double(d) / L)
         .but_not("$1 - 2^(d-1) / 2^L$", 1 - power_of_two(d - 1 - L));
-    points.obligation("states of DeltaNet: $2^d$", double(delta.different_states()), power_of_two(d));
-    points.obligation("$L - 1$ bits: half of the texts are misread", one_more.misread(d), 0.5);
-    points.obligation("L bits: every text is copied, 1 + error", 1 + fits.misread(d), 1);
+    points.obligation("number of different states of DeltaNet: $2^d$", double(delta.different_states()),
+                      power_of_two(d));
+    points.obligation("a state of $L - 1$ bits: half of the texts are misread", one_more.misread(d), 0.5);
+    points.obligation("a state of L bits: every text is copied, so 1 + error is 1", 1 + fits.misread(d), 1);
     points.rounding(4);
     points.obligation(
         "linear attention, best decoder: $1 - (3/4)^(L - d)$, as two tokens of one key add up to -2, 0 or 2",
         best(sums), 1 - three_fourths);
-    points.wrong_system("a state of $d + 1$ bits", at_least_point(wider.misread(d + 1), bound, 0));
+    points.wrong_system("a state of $d + 1$ bits: error at least $1 - 2^d / 2^L$",
+                        at_least_point(wider.misread(d + 1), bound, 0));
     points.rounding(1);
-    points.wrong_system("every text is copied, with fewer than L bits", 1 + delta.misread(d), 1);
+    points.wrong_system("a state of fewer than L bits: every text is copied, so 1 + error is 1", 1 + delta.misread(d),
+                        1);
   });
 }
 } // namespace
