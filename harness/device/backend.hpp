@@ -12,9 +12,9 @@
 namespace recollect {
 
 /// Lets idle OpenMP threads sleep instead of spin, unless the user set OMP_WAIT_POLICY. On a machine that runs other
-/// work too, spinning threads take the processor from the threads for which they wait, for a whole time slice at every
-/// barrier. The OpenMP runtime reads its settings before main, so this function starts the program again with the
-/// variable set. It returns if there is nothing to do or if the restart fails. It must be called first in main.
+/// work too, a team of spinning threads waits whole time slices at every barrier. The OpenMP runtime reads its settings
+/// before main, so this function sets the variable and starts the program again. It returns if there is nothing to do
+/// or if the restart fails. It must be called first in main.
 void let_idle_threads_sleep(char **argv);
 
 /// Starts Kokkos and finalises it on destruction; must live while anything is computed. Kokkos starts once per process,

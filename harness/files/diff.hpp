@@ -19,12 +19,12 @@ struct Difference {
 };
 
 /// The changes, and when they are for the worse:
-///   claims    a verdict changed, or passes in one file only: worse, unless it failed before and passes now
+///   claims    the verdict changed, or the claim passes in one file only: worse, unless it failed before and passes now
 ///   cases     the status changed: worse if it is now `failed`. Trials of --tune are ignored
 ///   metrics   the means over seeds differ by more than 6.47 standard errors (none with one seed) plus the fraction
 ///             `resolution` of the sum of their absolute values: worse. A larger `resolution` tolerates single reads
 ///             that change on another machine
-///   times     the medians differ by 10%, and their bootstrap intervals do not overlap: worse if slower
+///   times     the medians differ by more than 10%, and their bootstrap intervals do not overlap: worse if slower
 /// A claim or case that is gone is worse; a new one is worse if it failed.
 Difference diff(const Results &before, const Results &after, double resolution = 1e-6);
 

@@ -52,9 +52,9 @@ struct Dataset {
 /// A bound that exceeds the largest compression ratio of deflate, 1032.
 constexpr std::uint64_t largest_compression = 1100;
 
-/// Opens a dataset that is stored entirely in this file. `cell` is the size of one element in memory. Before anything
-/// is allocated, `cell` times the declared number of elements is compared with the bytes stored in the file and with
-/// --memory.
+/// Opens a dataset that is stored entirely in this file. Before anything is allocated, the declared size of the data is
+/// compared with the bytes stored in the file, and the size in memory with --memory; `cell` gives the size of one
+/// element in memory.
 Dataset open_dataset(const Hdf5File &owner, hid_t file, std::uint64_t file_size, const std::string &name,
                      const std::string &needs, const std::function<std::uint64_t(hid_t)> &cell) {
   const std::string where = owner.path() + ": dataset " + name, wanted = needs.empty() ? "" : ", needs " + needs;

@@ -25,10 +25,10 @@ public:
   ~Hdf5Image();
   void attributes(const std::string &schema, int schema_version,
                   const Facts &meta); // attributes of the root and of the group /meta
-  /// A compound dataset with one field per column, deflated, checksummed (Fletcher-32); texts are variable-length
-  /// strings.
+  /// Adds a compound dataset with one field per column, deflated and with checksums (Fletcher-32). Texts are strings of
+  /// variable length.
   void table(const Table &table);
-  /// Row-major floating-point data, stored as `real`; 16-bit types are stored as float32.
+  /// Adds a dataset of row-major floating-point data, stored as `real`; 16-bit types are stored as float32.
   void array(const std::string &name, const std::vector<double> &data, const std::vector<std::uint64_t> &dims,
              Real real);
   /// The bytes of the file, with the digest of its attributes and tables (digest.hpp) as an attribute.
@@ -61,8 +61,8 @@ public:
   Table table(const std::string &name) const;
   /// The names of the datasets outside of groups.
   std::vector<std::string> datasets() const;
-  /// A floating-point dataset of `rank` dimensions (0: any number); `whole` also accepts integers. `needs` completes
-  /// the error message: "[B,H,T,Dk]".
+  /// A floating-point dataset of `rank` dimensions (0: any number). If `whole`, integers are accepted too. `needs` is
+  /// the wanted shape, for error messages: "[B,H,T,Dk]".
   NumericArray array(const std::string &name, size_t rank, const std::string &needs, bool whole = false) const;
 
 private:

@@ -10,7 +10,7 @@ const ConventionMistake &named(std::string_view name) {
                        [&](const ConventionMistake &one) { return one.name == name; });
 }
 
-constexpr double usual_eps = 1e-6; // of --l2norm
+constexpr double usual_eps = 1e-6; // the usual value of --l2norm
 
 /// The gates with other formulas that are computed from the same datasets.
 std::vector<Gate> other_gates(Gate own) {

@@ -10,9 +10,9 @@
 
 namespace recollect {
 
-/// What each version added. 1: first release, with fixed-width texts and tiers. 2: roles and rivals. 3: texts of any
-/// length, unsigned seeds, /claim_plan, headlines. 4: a digest of the contents. 5: the verdict holds_under, conditions,
-/// and readings of the paper.
+/// What each version added. 1: the first release, with texts of fixed width and with tiers instead of roles. 2: roles
+/// and rivals of points. 3: texts of any length, unsigned seeds, the table claim_plan, headlines. 4: a digest of the
+/// contents. 5: the verdict holds_under, conditions, and readings of the paper.
 constexpr int schema_version = 5;
 
 /// A claim to be measured, and how it is measured.
@@ -45,13 +45,13 @@ public:
   /// These results without the plan, as bytes that another process of this program can unpack.
   std::string packed() const;
   static Results unpacked(const std::string &bytes);
-  /// Adds results that are missing here from `other`, which has the same plan.
+  /// Adds those results of `other` that are missing here. Both must have the same plan.
   void absorb(const Results &other);
   /// Sorts rows into the order of the plan.
   void sort();
 
   void add(const Record &record);
-  /// `index`: position of the measurement in the plan.
+  /// `index` is the position of the measurement in the plan.
   void add(size_t index, const Finding &finding);
   /// Adds each table, or replaces the table of the same name.
   void add(const std::vector<Table> &tables);

@@ -47,13 +47,13 @@
 
 namespace recollect {
 
-/// One [[run]] or [[train]].
+/// A [[run]] or a [[train]] of a suite.
 struct Experiment {
   RunRequest request; // request.experiment is the experiment's name
   std::string title, printed;
 };
 
-/// One [[statement]] (harness/train/statements.hpp).
+/// A [[statement]] of a suite (harness/train/statements.hpp).
 struct Statement {
   std::string row, paper, experiment, measure = "accuracy";
   std::string undecided;            // why the models cannot decide the statement; "" if they can

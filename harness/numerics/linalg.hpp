@@ -32,9 +32,9 @@ inline double inner(const double *a, const double *b, int n) {
 inline double inner(const std::vector<double> &a, const std::vector<double> &b) {
   return inner(a.data(), b.data(), int(a.size()));
 }
-/// A x.
+/// The product A x.
 std::vector<double> times(const Dense &A, const std::vector<double> &x);
-/// a b^T of two vectors.
+/// The outer product a b^T of two vectors.
 Dense outer(const std::vector<double> &a, const std::vector<double> &b);
 double trace(const Dense &a);
 double frobenius_norm(const Dense &a);
@@ -45,7 +45,7 @@ double max_difference(const std::vector<double> &a, const std::vector<double> &b
 std::vector<double> singular_values(const Dense &a); // descending
 double spectral_norm(const Dense &a);
 std::vector<double> symmetric_eigenvalues(const Dense &a); // ascending
-/// A^{-1}; throws std::runtime_error if A is singular to working precision.
+/// The inverse of a; throws std::runtime_error if `a` is singular to working precision.
 Dense inverse(const Dense &a);
 /// Moore-Penrose inverse; singular values below `cutoff` times the largest count as zero.
 Dense pseudo_inverse(const Dense &a, double cutoff = 1e-12);

@@ -30,8 +30,8 @@ PermutationTest permutation_test(const Tried &first, const Tried &second, bool s
   Tried all = first;
   all.insert(all.end(), second.begin(), second.end());
   const double found = best(first, smallest) - best(second, smallest);
-  const double rounding =
-      1e-12; // tolerates rounding in another order of summation; accuracies differ by at least one answer
+  // Sums of the same numbers in another order differ by rounding. Accuracies that differ do so by at least one answer.
+  const double rounding = 1e-12;
   std::vector<char> in_first(all.size(), 0);
   std::fill_n(in_first.begin(), first.size(), char(1));
   size_t splits = 0, larger = 0, smaller = 0;

@@ -23,7 +23,7 @@ public:
 
   std::uint64_t bits(std::uint64_t index) const;                   // 64 uniform bits
   double uniform(std::uint64_t index) const;                       // in the open interval (0, 1), 53 bits
-  double normal(std::uint64_t index) const;                        // N(0, 1); Box-Muller makes numbers 2i and 2i + 1
+  double normal(std::uint64_t index) const;                        // N(0, 1); Box-Muller makes 2i and 2i + 1 together
   std::uint64_t below(std::uint64_t index, std::uint64_t n) const; // uniform in 0 ... n-1; bias < n / 2^64
 
   std::vector<double> normals(std::size_t count, std::uint64_t first = 0) const;

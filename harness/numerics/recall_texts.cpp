@@ -57,7 +57,7 @@ RecallText recall_text(const RecallTextShape &s, const std::function<Stream(cons
   for (int value : values) last.push_back(values_from + value);
   for (int i = 0; i < s.pairs + s.updates; ++i) {
     const int pair = i < s.pairs ? i : updated[i - s.pairs];
-    if (i >= s.pairs) { // an update: any value but the pair's first one
+    if (i >= s.pairs) { // an update gives the pair any value but its first one
       const int shift = 1 + int(another.below(i, V - values_from - 1));
       last[pair] = values_from + (values[pair] + shift) % (V - values_from);
     }

@@ -42,12 +42,12 @@ struct NoisyRecallShape {
 
   int keys() const { return (vocabulary - noise_tokens) / 2; }
   int values() const { return vocabulary - noise_tokens - keys(); }
-  int words() const { return keys() + values(); } // the first noise token
+  int words() const { return keys() + values(); } // number of keys and values; also the first noise token
 };
 
 /// Usage error that begins with `where` if no text has this shape.
 void check_noisy_recall_text(const NoisyRecallShape &shape, const std::string &where);
-/// A text of 2 pairs tokens, where `pairs` is the number of pairs.
+/// A text of 2 * shape.pairs tokens.
 RecallText noisy_recall_text(const NoisyRecallShape &shape, const std::function<Stream(const char *)> &stream);
 
 } // namespace recollect

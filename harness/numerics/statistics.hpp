@@ -18,7 +18,7 @@ Mean mean_of(const std::vector<double> &samples);
 /// error follows from the means of the segments, which are taken as independent.
 Mean batch_mean(const std::vector<double> &series, size_t batches = 32);
 
-/// Slope and its standard error of the least-squares line through (x, y).
+/// The slope of the least-squares line through the points (x, y), with the standard error of the slope.
 Mean fitted_slope(const std::vector<double> &x, const std::vector<double> &y);
 
 } // namespace recollect

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns measurements into verdicts. Uses no clock, no device and no files.
+// Turns measurements into verdicts. Uses no device and no files.
 #pragma once
 #include "harness/core/claim.hpp"
 #include "harness/numerics/statistics.hpp"
@@ -23,7 +23,8 @@ Point exact_point(const std::vector<double> &measured, const std::vector<double>
 Point sampled_point(const Mean &measured, double predicted, double bias = 0);
 /// `tolerance` is a known bound on the error of `measured`, for example the error of a quadrature.
 Point bracketed_point(double measured, double predicted, double tolerance);
-/// measured <= bound or measured >= bound, up to `tolerance` or, for a Mean, up to its sampling error.
+/// Points for measured <= bound and for measured >= bound. A violation of the bound is allowed up to `tolerance` or,
+/// for a Mean, up to the sampling error.
 Point at_most_point(double measured, double bound, double tolerance);
 Point at_least_point(double measured, double bound, double tolerance);
 Point at_most_point(const Mean &measured, double bound);
@@ -35,7 +36,8 @@ Point as_statement(Point point, const Params &params, std::string label = "");
 Point as_limit(Point point, const Params &params, std::string label = "");
 Point as_condition(Point point, const Params &params, std::string label = "");
 Point as_obligation(Point point, const Params &params, std::string label = "");
-/// A wrong law, called `name`. The measurement of `point` is compared with its prediction or bound, `predicted`.
+/// A wrong law, called `name`. The measurement of `point` is compared with the prediction or bound of this law,
+/// `predicted`.
 Point rival_law(Point point, std::string name, double predicted);
 /// A wrong system, called `name`. `point` compares a measurement of this system with the prediction for the right one.
 Point rival_system(Point point, const Params &params, std::string name);
@@ -57,7 +59,7 @@ struct Finding {
   const Claim *claim = nullptr;
   std::vector<Point> points; // rivals included
   Verdict verdict = Verdict::inconclusive;
-  bool passed = false; // the verdict is the expected one, obligations hold, every rival is refuted
+  bool passed = false; // the verdict is the expected one, and limits, conditions and obligations hold
   bool tested() const { return claim->reason == Reason::none; }
   double seconds = 0;
 };

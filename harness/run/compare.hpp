@@ -18,7 +18,7 @@ EnsembleList ranked(EnsembleList layers);
 struct ComparedPair {
   const Ensemble *first, *second;
   size_t seeds;           // number of seeds that both layers have
-  PairedComparison found; // first - second; NaN without a shared seed
+  PairedComparison found; // of the differences first - second; NaN without a shared seed
   double q;               // p adjusted for the number of pairs compared (false_discovery.hpp); NaN if p is NaN
 };
 /// Compares each pair of layers over the seeds that both layers have.

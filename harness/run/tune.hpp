@@ -8,7 +8,7 @@ namespace recollect {
 
 /// A parameter that the user left open, and the values to try: its default, then its grid.
 struct Free {
-  bool of_task = false; // a gate, which the task sets for the layer
+  bool of_task = false; // true: a gate, which the task sets for the layer
   std::string name;
   double fallback = 0; // the default; NaN if it is a formula
   std::vector<double> grid;

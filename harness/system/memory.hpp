@@ -11,8 +11,8 @@ namespace recollect {
 std::uint64_t memory_limit();
 void set_memory_limit(std::uint64_t bytes);
 
-/// Thrown before an allocation that would exceed the limit. `run` skips a case that throws it; elsewhere the program
-/// ends with exit status 3.
+/// Thrown before an allocation that would exceed the limit. `run` skips a case that throws it. The exit status of this
+/// error is 3.
 struct OverMemory : Error {
   using Error::Error;
 };

@@ -33,7 +33,7 @@ void limit_start() {
   has_started = false;
   std::atexit(give_up_before_main);
   for (const int end : ends) signal(end, give_up_at);
-  std::set_new_handler(give_up); // C++ exceptions before main() are caught by nobody
+  std::set_new_handler(give_up); // no code catches C++ exceptions before main()
   const itimerval once{{0, 0}, {seconds, 0}};
   setitimer(ITIMER_PROF, &once, nullptr);
 }

@@ -6,7 +6,8 @@
 namespace recollect {
 
 /// Called from .preinit_array, before any library starts. Until started() is called, each of these ends the program
-/// with exit 3 and one line: a failed C++ allocation, exit(), SIGABRT, SIGSEGV, four seconds of processor time.
+/// with exit status 3 and a message of one line: a failed C++ allocation, exit(), SIGABRT, SIGSEGV, four seconds of
+/// processor time.
 void limit_start();
 /// Must be called first in main().
 void started();

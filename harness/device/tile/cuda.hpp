@@ -93,7 +93,7 @@ template <class Real> struct Pair {
   }
 };
 
-/// Where and how results are written: C = beta C + alpha x.
+/// Writes results x: C = beta C + alpha x.
 template <class Real> struct Scaled {
   Real alpha, beta, *C;
   std::ptrdiff_t ldc;

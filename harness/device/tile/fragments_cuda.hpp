@@ -324,7 +324,7 @@ template <int left = 0> __device__ __forceinline__ void wait_for_copies() {
 
 /// Copies a tile of rows x columns to shared memory, with zeros beyond valid_rows and valid_columns. In global memory,
 /// rows start `ld` apart, and start and end at multiples of 16 bytes. Copies are asynchronous: they need
-/// commit_copies() and wait_for_copies(). Only if Stored is not the type of the tile, the elements are converted and
+/// commit_copies() and wait_for_copies(). But if Stored is not the type of the tile, the elements are converted and
 /// stored at once.
 template <class Op, int rows, int columns, int pitch, int threads, class Stored>
 __device__ __forceinline__ void load_tile(const Stored *from, std::ptrdiff_t ld, int valid_rows, int valid_columns,

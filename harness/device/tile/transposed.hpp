@@ -47,7 +47,7 @@ KOKKOS_FUNCTION void flip(const Team &team, int n, const Real *L, std::ptrdiff_t
   each_cell(team, n, n, [=](int i, int j) { out[i * ldo + j] = L[(n - 1 - j) * ldl + n - 1 - i]; });
 }
 
-/// X[n,columns] = (I + L)^{-T} X, given L flipped. Barriers inside.
+/// X[n,columns] = (I + L)^{-T} X, where flip() has made `flipped` from L. Barriers inside.
 template <class Real, class AnyTeam>
 RECOLLECT_IN_LINE void solve_flipped(const AnyTeam &team, int n, int columns, const Real *flipped, std::ptrdiff_t ldf,
                                      Real *X, std::ptrdiff_t ldx) {
