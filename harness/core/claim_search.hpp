@@ -28,9 +28,9 @@ struct ClaimQuery {
 /// Any text is a query. A range or a list stands for all of its places: "Eq 5-7, 9" is Eq 5, 6, 7 and 9.
 ClaimQuery parse_claim_query(const std::string &text);
 
-/// Whether the claim is of one of the query's papers (if the query names any), its source names every place of the
-/// query, and every word of the query occurs in the texts of the claim. A section contains its subsections, and a
-/// figure its panels.
+/// A claim matches if it is of one of the query's papers (or the query names no paper), if its source names every place
+/// of the query, and if its texts contain every word of the query. A section contains its subsections, and a figure its
+/// panels.
 bool matches(const ClaimQuery &query, const Claim &claim);
 
 /// The claims that match. Claims with the query's words in their names come first, then claims with the words in their

@@ -47,9 +47,9 @@ struct CallSettings {
   bool packed() const { return packing.texts > 0 || key_heads() != shape.H; }
 };
 
-/// One forward pass. If an optional input is absent, its array holds the neutral value if the variant takes the input,
-/// and is empty otherwise. `state` holds the initial state on entry and the final state on return. Every element of `o`
-/// must be written. In a stateless call the initial state is zero and the final state is not needed. A stateless
+/// One forward pass. The array of an absent optional input holds the neutral value, or is empty if the variant does not
+/// take this input. `state` holds the initial state on entry and the final state on return. Every element of `o` must
+/// be written. In a stateless call the initial state is zero and the final state is not needed. A stateless
 /// BackwardCall needs no gradient of either state. A form may ignore that a call is stateless.
 template <class Real, class Stored> struct Call : CallSettings {
   Array<Stored> q, k, v, w, o;

@@ -48,9 +48,9 @@ void on_threads(const Launch &launch, Arena &arena, size_t scratch, const Body &
 template <class Body, class = void> struct OnChip : std::false_type {};
 template <class Body> struct OnChip<Body, std::enable_if_t<Body::on_chip>> : std::true_type {};
 
-/// Threads per team, if known at compile time; otherwise 0, and Launch::threads says how many, at most 256. A
-/// multiprocessor runs 512 threads with 128 registers each, in several teams, so that one team works while another
-/// waits. A body may ask for fewer teams with more registers.
+/// Threads per team, if known at compile time. If it is 0, Launch::threads is the number, at most 256. A multiprocessor
+/// runs 512 threads with 128 registers each, in several teams, so that one team works while another waits. A body may
+/// ask for fewer teams with more registers.
 template <class Body, class = void> constexpr int known_threads = 0;
 template <class Body> constexpr int known_threads<Body, std::enable_if_t<(Body::threads > 0)>> = Body::threads;
 template <class Body> constexpr int most_threads = known_threads<Body> ? known_threads<Body> : 256;

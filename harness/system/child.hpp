@@ -20,8 +20,9 @@ using Receive = std::function<void(void *bytes, std::size_t size)>;
 void in_child(const std::string &what, const std::function<void(const Send &)> &work,
               const std::function<void(const Receive &)> &take, unsigned seconds = 0);
 
-/// Like in_child(), for an untrusted file. The child may use as much memory more than this process as --memory allows,
-/// for a small file less, and as much processor time as the slowest machine needs to read a file of this size.
+/// Like in_child(), for an untrusted file. Beyond the memory of this process, the child may use as much memory as
+/// --memory allows, or less if the file is small. It may use as much processor time as the slowest machine needs to
+/// read a file of this size.
 std::string reading_in_child(const std::string &path, const std::function<std::string()> &work);
 void reading_in_child(const std::string &path, const std::function<void(const Send &)> &work,
                       const std::function<void(const Receive &)> &take);

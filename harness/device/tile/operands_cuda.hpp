@@ -154,8 +154,8 @@ template <class Real, int N> struct Cut {
   __device__ void advance() {}
 };
 
-/// Whether `Whole` supports the operands: both are in shared memory and contiguous along one index; a float operand
-/// that is contiguous along the sum has rows (columns of B) that are aligned to 16 bytes.
+/// Whether `Whole` supports the operands. Both must be in shared memory and contiguous along one index. If a float
+/// operand is contiguous along the sum, its rows (of A) or columns (of B) must be aligned to 16 bytes.
 template <class Real> __device__ bool regular(const Product<Real> &x) {
   const auto aligned = [](const Matrix<Real> &matrix, std::ptrdiff_t step) {
     return sizeof(Real) == 8 || (reinterpret_cast<std::uintptr_t>(matrix.data) % 16 == 0 && step % 4 == 0);
