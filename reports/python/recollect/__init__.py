@@ -7,9 +7,9 @@
     report = recollect.check("delta_net", x, {"o": o}, dtype="bf16")                # is a kernel right?
     x = recollect.tensors("debug_inputs.pt")    # also .safetensors and .npz; python3 -m recollect x.pt x.safetensors
 
-`recollect.testing` has the pytest side. Arrays are NumPy's, PyTorch's, JAX's or anything with the array protocol or
-__dlpack__. The program `recollect` does the work: it is searched in RECOLLECT, next to the package and on the PATH.
-"""
+`recollect.testing` has functions for pytest. Arrays may be NumPy's, PyTorch's, JAX's, or anything else that has the
+array protocol or __dlpack__. The program `recollect` does the work. It is taken from the environment variable
+RECOLLECT, from the installation that contains this package, or from the PATH. """
 from __future__ import annotations
 
 from os import PathLike
@@ -27,7 +27,7 @@ __all__ = ["Layer", "RecollectError", "Report", "Results", "check", "definition"
 
 
 def load(path: str | PathLike[str], *more: str | PathLike[str]) -> Results:
-    """Every table of files written by `recollect run`, `verify`, `bench` or `train`. Rows of several files are
+    """Every table of files that `recollect run`, `verify`, `bench` or `train` wrote. Rows of several files are
     concatenated, with a column "file". ValueError for any other file."""
     from recollect.results import load as load_results  # needs h5py and pandas, which checks do not
 

@@ -27,14 +27,14 @@ _TORCH_NAMES = {"f64": "float64", "f32": "float32", "tf32": "float32", "f16": "f
 
 
 def framework_of(array: Any) -> str:
-    """"torch", "jax", "numpy", or another package that defines the array's type."""
+    """The package that defines the array's type: "torch", "jax", "numpy" or another."""
     package = type(array).__module__.split(".")[0]
     return "jax" if package == "jaxlib" else package
 
 
 def to_host(array: Any) -> Host:
-    """The array on the host, in its own type; uint16 holds the bits of bfloat16. TypeError if it is not an array of
-    numbers."""
+    """The array on the host. Floating-point arrays keep their type, and integers become int64; uint16 is read as the
+    bits of bfloat16. TypeError if `array` is not an array of numbers."""
     if framework_of(array) == "torch":
         return _torch_to_host(array)
     if hasattr(array, "__array__") or hasattr(array, "__array_interface__"):
@@ -61,7 +61,7 @@ def _torch_to_host(tensor: Any) -> Host:
 
 
 def type_name(array: Any) -> str | None:
-    """f64, f32, f16 or bf16: the array's type; None for integers and for objects that are not arrays."""
+    """The array's type: f64, f32, f16 or bf16; None for integers and for objects that are not arrays."""
     names = {"float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16"}
     return names.get(str(getattr(array, "dtype", "")).rpartition(".")[2])
 
@@ -73,9 +73,9 @@ def to_float64(array: Any) -> NDArray[np.float64]:
 
 
 def from_host(values: NDArray[Any], xp: ModuleType, dtype: str, device: Any = None) -> Any:
-    """The numbers as an array of the framework `xp` (the module numpy, torch, jax, or one with `asarray`) in the type
-    f64, f32, tf32 (stored as float32), f16 or bf16. Integers become int64, in JAX int32. NumPy stores bf16 as bfloat16
-    if ml_dtypes is installed, else as float32."""
+    """The numbers as an array of the framework `xp`, which is the module numpy, torch or jax, or any module with
+    `asarray`. `dtype` is f64, f32, tf32 (stored as float32), f16 or bf16. Integers become int64, or int32 in JAX. In
+    NumPy, bf16 is bfloat16 if ml_dtypes is installed, else float32."""
     name = xp.__name__.split(".")[0]
     whole = values.dtype.kind in "iu"
     if name == "torch":

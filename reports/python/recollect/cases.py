@@ -24,7 +24,7 @@ Arrays = dict[str, NDArray[Any]]
 
 
 class CheckFailed(AssertionError):
-    """A kernel is wrong. `report` says where, and which known mistake explains it."""
+    """A kernel is wrong. `report` says where the errors are and which known mistake explains them."""
 
     def __init__(self, message: str, report: Report) -> None:
         super().__init__(message)
@@ -32,12 +32,12 @@ class CheckFailed(AssertionError):
 
 
 class Undecided(AssertionError):
-    """No verdict: rounding in the type is as large as the values, so that zeros would pass."""
+    """There is no verdict, because rounding in the type is as large as the values, so that zeros would pass."""
 
 
 @dataclass
 class Case:
-    """Inputs in the layer's convention, and the type that the kernel claims to compute in."""
+    """Inputs in the convention of `layer`, and the type that the kernel claims to compute in."""
 
     name: str
     layer: Layer
@@ -45,9 +45,9 @@ class Case:
     arrays: Arrays = field(repr=False)  # inputs and, for gradients, do and dstate
     shrunk: bool = field(default=False, repr=False)  # derived from a case that failed
     computed: dict[str, Any] | None = field(default=None, repr=False)  # the results that check() judged last
-    place: Callable[[Any], Any] | None = field(default=None, repr=False)  # moves an array of inputs() in memory
+    place: Callable[[Any], Any] | None = field(default=None, repr=False)  # returns an array at another place in memory
     _leaves: dict[str, Any] = field(default_factory=dict, repr=False)  # arrays that inputs() made
-    _types: dict[str, str] = field(default_factory=dict, repr=False)  # types of these arrays
+    _types: dict[str, str] = field(default_factory=dict, repr=False)  # types of the arrays that inputs() made
 
     @property
     def grad(self) -> bool:
@@ -65,10 +65,10 @@ class Case:
     def inputs(
         self, xp: ModuleType = np, device: Any = None, types: Mapping[str, str] | None = None
     ) -> dict[str, Any]:
-        """The arguments of the kernel, by name, as arrays of `xp`: numpy, torch, jax. They have the case's type,
-        except gates and states, which are float32 next to 16-bit arrays, and arrays named in the layer's `types`.
-        `types` overrides these: {"beta": "f32"}. In PyTorch they require gradients if the case has any. The options
-        of the layer's convention are included."""
+        """The arguments of the kernel, by name, as arrays of `xp` (the module numpy, torch or jax). They have the type
+        of the case, with these exceptions: gates and states are float32 if other arrays have 16 bits; the layer's
+        `types` and the argument `types`, such as {"beta": "f32"}, set the types of other arrays. In PyTorch the arrays
+        require gradients if the case asks for gradients. The options of the layer's convention are included."""
         made = self._made({n: a for n, a in self.arrays.items() if n not in weights()}, xp, device, types or {})
         self._types = {n: kind for n, a in made.items() if (kind := type_name(a)) is not None}
         if self.grad and xp.__name__.split(".")[0] == "torch":
@@ -81,7 +81,8 @@ class Case:
     def weights(
         self, xp: ModuleType = np, device: Any = None, types: Mapping[str, str] | None = None
     ) -> dict[str, Any]:
-        """do and, if there is a final state, its gradient, for kernels that compute gradients themselves."""
+        """The gradient of the outputs (do) and, if there is a final state, the gradient of the final state. For kernels
+        that compute gradients themselves."""
         return self._made({n: a for n, a in self.arrays.items() if n in weights()}, xp, device, types or {})
 
     def _made(self, arrays: Arrays, xp: ModuleType, device: Any, types: Mapping[str, str]) -> dict[str, Any]:
@@ -90,8 +91,8 @@ class Case:
         return {name: self.place(array) for name, array in made.items()} if self.place else made
 
     def run(self, kernel: Callable[..., Any], xp: ModuleType = np, device: Any = None) -> dict[str, Any]:
-        """Results of the kernel, with gradients if the case has any: by PyTorch's or JAX's differentiation, or by
-        the kernel if it takes do (and dstate) and returns a dictionary."""
+        """Results of the kernel, with gradients if the case asks for them. PyTorch or JAX computes the gradients,
+        unless the kernel takes do (and dstate) and returns a dictionary that has them."""
         given = self.inputs(xp, device)
         if not self.grad:
             return results_of(kernel(**given))
@@ -110,10 +111,10 @@ class Case:
         return {**found, **{f"d{name}": array for name, array in gradients.items()}}
 
     def check(self, results: Any, leaves: Mapping[str, Any] | None = None) -> Report:
-        """Judges the kernel's results: o, (o, state, ...), or a dictionary that also has gradients. For PyTorch's
-        tensors that require gradients this runs the backward pass, with respect to the arrays of inputs() or to
-        `leaves`. CheckFailed with place and diagnosis if they are wrong; a skipped test if rounding leaves nothing
-        to decide."""
+        """Judges the kernel's results: o, (o, state, ...), or a dictionary that also has gradients. If the results are
+        tensors of PyTorch that require gradients, runs the backward pass, with respect to the arrays that inputs() made
+        or to `leaves`. Raises CheckFailed if results are wrong; its report says where, and which mistake explains them.
+        If rounding leaves nothing to decide, skips the test in pytest, and raises Undecided elsewhere."""
         __tracebackhide__ = True
         self._leaves = dict(leaves) if leaves is not None else self._leaves
         found = results_of(results)
@@ -137,8 +138,7 @@ class Case:
         return report
 
     def _record(self, report: Report) -> None:
-        """Appends one line per judged array to the CSV file RECOLLECT_RECORD, in the format of `check --self
-        --record`."""
+        """Appends a line per judged array to the CSV file that the environment variable RECOLLECT_RECORD names."""
         path = os.environ.get("RECOLLECT_RECORD")
         if not path:
             return
@@ -185,7 +185,8 @@ class Case:
 
 
 def _weight_of(name: str, given: Mapping[str, Any], like: Any) -> Any:
-    """The weight of an output, in that output's type."""
+    """The gradient of the output `name`, among the arrays `given`, in the type of the output `like`; zeros if there is
+    none."""
     names = state_weights() if name in final_states() else output_weights()
     weight = next((w for n, w in given.items() if n in names), None)
     if weight is None:
@@ -194,7 +195,7 @@ def _weight_of(name: str, given: Mapping[str, Any], like: Any) -> Any:
 
 
 def results_of(returned: Any) -> dict[str, Any]:
-    """A kernel's results by name; it returned o, (o, state, ...) or a dictionary."""
+    """The results of a kernel by name. `returned` is o, (o, state, ...) or a dictionary."""
     if isinstance(returned, Mapping):
         return {name: array for name, array in returned.items() if array is not None}
     if not isinstance(returned, (tuple, list)):
@@ -214,6 +215,6 @@ def saved(path: str | PathLike[str]) -> Case:
 
 
 def numbers(array: Any) -> NDArray[Any]:
-    """An array's numbers, for comparison: in its own type, bfloat16 as float32."""
+    """The numbers of an array, for comparisons: bfloat16 as float32, other types unchanged."""
     host = to_host(array)
     return host.as_float32() if isinstance(host, Bfloat16) else host

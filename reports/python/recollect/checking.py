@@ -26,13 +26,13 @@ class Report:
     """Result of `recollect check`."""
 
     verdict: str  # "right", "WRONG" or "cannot decide"
-    parts: Mapping[str, Any]  # by array: verdict, worst row and head in units of noise, limits, place
+    parts: Mapping[str, Any]  # for each array: verdict, worst row and head in units of noise, limits, place
     not_checked: tuple[str, ...]  # arrays that the layer computes but the kernel did not return
     diagnosis: tuple[str, ...]  # the known mistakes that explain a wrong result
     where: str
     reason: str  # why `check` cannot decide
     text: str  # the whole report, for reading
-    texts: tuple[Mapping[str, Any], ...] = ()  # packed texts: from and to (steps), verdict
+    texts: tuple[Mapping[str, Any], ...] = ()  # for each packed text: `from` and `to` (its steps), verdict
 
     @property
     def right(self) -> bool:
@@ -51,12 +51,12 @@ def check(
     chunk: int | None = None,
     types: Mapping[str, str] | None = None,
 ) -> Report:
-    """Compares `results` (any of o, the final state and gradients, by the names of the layer's convention) with the
-    definition on `inputs`. Gradients are judged if the inputs have `do`, and with `dstate` also the gradient of the
-    final state. `dtype` is what the kernel computes in: f64, f32, tf32, f16 or bf16; `chunk` is the number of steps
-    between roundings of the state. `types` maps an array to its type if this is not `dtype`. By default
-    the types are the layer's and, if some array has 16 bits, the arrays' own. RecollectError for arrays that do not
-    fit the layer."""
+    """Compares a kernel's `results` on `inputs` with the float64 definition. Results are any of o, the final state and
+    gradients, with their names in the layer's convention. Gradients are judged if `inputs` has the output gradient
+    `do`; it may also have `dstate`, the gradient of the final state. `dtype` is the type that the kernel computes in:
+    f64, f32, tf32, f16 or bf16. `chunk` is the number of steps from one rounding of the state to the next. `types` maps
+    arrays to their types, if these are not `dtype`; the default is the layer's types and, if some array has 16 bits,
+    the types of the arrays themselves. RecollectError if arrays do not fit the layer."""
     layer = as_layer(layer)
     given = _on_host(inputs)
     words = ["check", layer.name, "--dtype", dtype, *layer.flags]
@@ -75,8 +75,8 @@ def check(
 
 
 def definition(layer: str | Layer, inputs: Mapping[str, Any]) -> dict[str, NDArray[np.float64]]:
-    """Outputs, final state and, if the inputs have `do` (and `dstate`), gradients in float64, by the recurrent form,
-    in the layer's convention."""
+    """Outputs, final state and, if the inputs have `do` (and perhaps `dstate`), gradients. They are computed in float64
+    by the recurrent form, and are in the layer's convention."""
     layer = as_layer(layer)
     given = _on_host(inputs)
     words = ["forward", layer.name, "--form", "recurrent", "--dtype", "f64", *layer.flags]
@@ -108,7 +108,7 @@ class _Paths:
 
 @contextmanager
 def _scratch() -> Iterator[_Paths]:
-    """Names for the files of one command, which are removed when it is finished."""
+    """Names for the files of one command. The files are removed when the command is finished."""
     paths = _Paths()
     try:
         yield paths

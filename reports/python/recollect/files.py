@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Users' files of named arrays: .safetensors, .npz, and PyTorch's .pt."""
+"""Reads users' files of named arrays: .safetensors, .npz, and PyTorch's .pt."""
 from __future__ import annotations
 
 import os
@@ -13,8 +13,8 @@ from recollect.arrays import to_host
 
 
 def tensors(path: str | PathLike[str]) -> dict[str, Any]:
-    """The arrays of a .safetensors, .npz or .pt file by name. A .pt file must contain a dictionary of tensors;
-    PyTorch reads it without running other pickled code. ValueError for any other file."""
+    """The arrays of a .safetensors, .npz or .pt file by name. A .pt file must contain a dictionary of tensors; PyTorch
+    reads it with weights_only, so no pickled code runs. ValueError for any other file."""
     ending = os.path.splitext(path)[1]
     if ending == ".safetensors":
         return dict(safetensors.read(path)[0])

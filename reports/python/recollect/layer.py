@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The layer that a user's kernel computes: name, parameters and convention."""
+"""The layer that a user's kernel computes: its name, its parameters and the convention of its arrays."""
 from __future__ import annotations
 
 import json
@@ -18,20 +18,21 @@ TEXT_BOUNDS = "cu_seqlens"
 
 @lru_cache(maxsize=None)
 def _conventions() -> dict[str, dict[str, Any]]:
-    """Output of `recollect list conventions --json`, by name; "layer" is the layers' own convention."""
+    """{name of a convention: its entry in the output of `recollect list conventions --json`}. "layer" is the layers'
+    own convention."""
     listed = json.loads(worker().run(["list", "conventions", "--json"]).out)
     return {one["name"]: one for one in listed}
 
 
 @lru_cache(maxsize=None)
 def names_of(*arrays: str) -> frozenset[str]:
-    """Every name of these arrays in any convention; `arrays` are the layer's names: state (the initial one),
-    final_state, dfinal_state, o, do, A_log, dt_bias ..."""
+    """Every name that these arrays have in some convention. `arrays` are their names in the layer: state (the initial
+    state), final_state, dfinal_state, o, do, A_log, dt_bias ..."""
     return frozenset(name for one in _conventions().values() for array in arrays for name in one["arrays"][array])
 
 
 def states() -> frozenset[str]:
-    """Names of initial states."""
+    """Names of the initial state."""
     return names_of("state")
 
 
@@ -40,7 +41,7 @@ def final_states() -> frozenset[str]:
 
 
 def state_weights() -> frozenset[str]:
-    """Names of a final state's gradient, which is an input of a backward pass."""
+    """Names of the gradient of the final state, which is an input of a backward pass."""
     return names_of("dfinal_state")
 
 
@@ -54,37 +55,37 @@ def parameters_of_heads() -> frozenset[str]:
 
 
 def weights() -> frozenset[str]:
-    """Names of the arrays that a backward pass takes besides the inputs."""
+    """Names of the arrays that a backward pass takes in addition to the inputs."""
     return output_weights() | state_weights()
 
 
 def value_wide() -> frozenset[str]:
-    """Names of arrays of width Dv; every other array over steps that has a width has Dk."""
+    """Names of arrays of width Dv. All other arrays over steps that have a width have Dk."""
     return names_of("v", "do", "o", "D", "z")
 
 
 def read_sample(path: str | PathLike[str]) -> dict[str, NDArray[Any]]:
-    """The arrays of a file from `recollect sample`; bounds of texts as integers."""
+    """The arrays of a file that `recollect sample` wrote. Bounds of texts are integers."""
     with np.load(path) as file:
         return {name: array.astype(np.int64) if name == TEXT_BOUNDS else array for name, array in file.items()}
 
 
 @dataclass(frozen=True)
 class Layer:
-    """A layer's name, and the flags of `recollect sample`, `check` and `forward` for the user's convention."""
+    """A layer, and the flags that give `recollect sample`, `check` and `forward` the user's convention."""
 
     name: str
     flags: tuple[str, ...] = ()
     layout: str = "bhtd"
     state: str = "vk"
-    options: tuple[tuple[str, Any], ...] = ()  # arguments of the convention's kernels besides arrays
+    options: tuple[tuple[str, Any], ...] = ()  # arguments of the convention's kernels that are not arrays
     types: tuple[tuple[str, str], ...] = ()  # (array, type) of arrays that do not have the type of the computation
-    float32: tuple[str, ...] = ()  # arrays that kernels of the convention keep in float32 next to 16-bit ones
+    float32: tuple[str, ...] = ()  # arrays that kernels of the convention keep in float32 if others have 16 bits
     extra: tuple[str, ...] = ()  # D and z of Mamba's kernels, if samples have them
     without: tuple[str, ...] = ()  # optional inputs that samples do not have
 
     def step_axes(self) -> str:
-        """The dimensions of an array over steps, except its width, in order: the letters B, T and H."""
+        """The dimensions of an array over steps, without its width: the letters B, T and H in order."""
         return {"bhtd": "BHT", "bthd": "BTH", "thd": "TH"}[self.layout]
 
     def axes_of(self, name: str, rank: int) -> str:
@@ -99,12 +100,12 @@ class Layer:
         return steps if rank == len(steps) else steps + ("V" if name in value_wide() else "K")
 
     def type_flags(self, more: Mapping[str, str] | None = None) -> list[str]:
-        """The flag `--dtype-of` with the layer's types; types in `more` take precedence."""
+        """The flag `--dtype-of` with the types of the layer's arrays. Types in `more` take precedence."""
         stated = {**dict(self.types), **(more or {})}
         return ["--dtype-of", ",".join(f"{name}={kind}" for name, kind in stated.items())] if stated else []
 
     def sample_flags(self) -> list[str]:
-        """The flags of `recollect sample`."""
+        """The flags with which `recollect sample` makes samples of this layer."""
         left_out = ["--without", ",".join(self.without)] if self.without else []
         return [*self.flags, *self.type_flags(), *(["--with", ",".join(self.extra)] if self.extra else []), *left_out]
 
@@ -151,12 +152,13 @@ def layer(
 ) -> Layer:
     """The layer `name` in the convention of the user's kernel.
 
-    `convention` is fla, mamba, vllm or flashinfer; `layout` (bhtd, bthd, thd), `state` (vk, kv), `scale` (a number
-    or "rsqrt"), `l2norm` (EPS), `gate` and `beta` are the flags of `recollect check` and override the convention.
-    `parameters` are the layer's own, as in `--set`. `types` maps an array to its type if this is not the type that
-    the kernel computes in: {"beta": "f32"}; gates and states are float32 next to 16-bit arrays in any case. `extra`
-    names arrays that Mamba's kernels take besides the layer's inputs, "D" and "z". `without` names optional inputs
-    of the layer that the kernel does not take. `options` are passed to the kernel with the arrays."""
+    `convention` is fla, mamba, vllm or flashinfer. `layout` (bhtd, bthd, thd), `state` (vk, kv), `scale` (a number or
+    "rsqrt"), `l2norm` (EPS), `gate` and `beta` mean the same as the flags of `recollect check`, and override the
+    convention. `parameters` are the layer's parameters, as in `--set`. `types` maps arrays to their types, such as
+    {"beta": "f32"}, if these are not the type that the kernel computes in; gates and states are float32 in any case if
+    other arrays have 16 bits. `extra` names arrays that Mamba's kernels take in addition to the layer's inputs: "D",
+    "z". `without` names optional inputs of the layer that the kernel does not take. `options` are passed to the kernel
+    with the arrays."""
     given = {"convention": convention, "layout": layout, "state": state, "scale": scale, "l2norm": l2norm,
              "gate": gate, "beta": beta}  # fmt: skip
     flags = [word for flag, value in given.items() if value is not None for word in (f"--{flag}", str(value))]

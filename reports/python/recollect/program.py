@@ -9,8 +9,9 @@ from pathlib import Path
 
 
 def find_program() -> str:
-    """The path of `recollect`: from RECOLLECT, in the bin/ of the prefix that contains this package, or on the PATH.
-    FileNotFoundError, in one line, if there is none."""
+    """The path of `recollect`: the environment variable RECOLLECT, or the program in the bin/ of the prefix that
+    contains this package, or beside Python, or on the PATH. FileNotFoundError, with a message of one line, if there is
+    none."""
     named = os.environ.get("RECOLLECT")
     if named:
         if not os.access(named, os.X_OK):

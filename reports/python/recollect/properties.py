@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Properties of a right kernel: two of its results agree bit for bit, or within the criterion of `recollect check`."""
+"""Tests properties of a correct kernel. A property says that the results of two runs agree: bit for bit, or within the
+criterion of `recollect check`."""
 from __future__ import annotations
 
 import inspect
@@ -22,7 +23,8 @@ Results = dict[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class Property:
-    """Result for one property: "holds", "broken", "not applicable" or "refused" (the kernel raised)."""
+    """The result for one property. `outcome` is "holds", "broken", "not applicable" or "refused" (the kernel
+    raised)."""
 
     name: str
     outcome: str
@@ -33,11 +35,11 @@ class Property:
 
 
 class NotApplicable(Exception):
-    """Why the property does not apply to this kernel or layer."""
+    """The property does not apply to this kernel or layer. The message says why."""
 
 
 class Broken(Exception):
-    """Where the property is violated."""
+    """The property is violated. The message says where."""
 
 
 def properties(
@@ -52,10 +54,10 @@ def properties(
     seed: int = 1,
     skip: Sequence[str] = (),
 ) -> list[Property]:
-    """Runs the kernel on random inputs of B, H, T, Dk, Dv and tests each property of PROPERTIES that is
-    not in `skip`. AssertionError that names every broken property. `grad`: also test gradients; by default if PyTorch
-    or JAX differentiate, or if the kernel takes `do`. If the kernel raises in the test of a property, that is reported
-    and is no failure."""
+    """Runs the kernel on random inputs and tests each property of PROPERTIES that is not in `skip`. `shape` is B, H, T,
+    Dk, Dv. Raises an AssertionError that names every broken property. `grad` says whether gradients are tested too; the
+    default is yes if `xp` is PyTorch or JAX, or if the kernel takes `do`. If the kernel raises in the test of a
+    property, the property is reported as refused, which is not a failure."""
     layer = as_layer(layer)
     unknown = set(skip) - set(PROPERTIES)
     if unknown:
@@ -103,7 +105,7 @@ class _Trial:
         self.whole: Results = {}
 
     def run(self, case: Case, place: Callable[[Any], Any] | None = None) -> Results:
-        """The numbers of all results; `place` moves an input array in memory."""
+        """The numbers of all results for a case. `place` returns an input array at another place in memory."""
         found = replace(case, place=place).run(self.kernel, self.xp, self.device)
         return {name: numbers(array) for name, array in found.items()}
 
@@ -114,11 +116,11 @@ class _Trial:
 
     @property
     def spacing(self) -> float:
-        """Spacing of numbers at 1 in the kernel's type."""
+        """Distance of neighbouring numbers at 1 in the kernel's type."""
         return 2.0 ** -{"f64": 52, "f32": 23, "tf32": 10, "f16": 10, "bf16": 7}[self.case.dtype]
 
     def axes(self, name: str, array: NDArray[Any]) -> str:
-        """The axes of a result; a gradient has the axes of its input."""
+        """The axes of a result, as in Layer.axes_of(). A gradient has the axes of its input."""
         layer = self.case.layer
         if name in final_states():
             return layer.axes_of("state", array.ndim)
@@ -128,7 +130,7 @@ class _Trial:
 
 
 def _difference(one: Results, other: Results) -> str:
-    """The first array whose numbers differ, and where; "" if none does."""
+    """Says which array is the first whose numbers differ, and where; "" if all are equal."""
     for name, array in one.items():
         same = (array == other[name]) | (np.isnan(array) & np.isnan(other[name]))
         if not same.all():
@@ -144,8 +146,8 @@ def _require_same(one: Results, other: Results) -> None:
 
 
 def _require_same_or_right(trial: _Trial, case: Case, expected: Results, found: Results) -> None:
-    """Requires the same numbers or, because sums may be reordered, numbers that `check` calls right. If the kernel is
-    wrong anyway, allows differences below 1000 spacings of the largest number."""
+    """Requires `found` to equal `expected` or, because sums may be reordered, to be right by `check`. If the kernel is
+    wrong even on the original case, differences up to 1000 spacings of the largest number are allowed instead."""
     said = _difference(expected, found)
     if not said:
         return
@@ -164,7 +166,7 @@ def deterministic(trial: _Trial) -> None:
 
 
 def causal(trial: _Trial) -> None:
-    """Other inputs from step t on, including gates, do not change the bits of outputs before t."""
+    """If inputs change from step t on, including gates, the outputs before t keep their bits."""
     if not trial.case.layer.causal:
         raise NotApplicable("the layer is not causal")
     steps = trial.case.sizes()["T"]
@@ -185,7 +187,8 @@ def causal(trial: _Trial) -> None:
 
 
 def split(trial: _Trial) -> None:
-    """Two parts, with the state passed on, give the results of the whole, within the criterion of `recollect check`."""
+    """If the sequence is run in two parts, and the state is passed from the first to the second, the results are those
+    of the whole sequence, within the criterion of `recollect check`."""
     case = trial.case
     first = next((n for n in trial.whole if n in final_states()), None)
     given = next((n for n in case.arrays if n in states()), None)
@@ -207,17 +210,17 @@ def split(trial: _Trial) -> None:
 
 
 def heads(trial: _Trial) -> None:
-    """Permuted heads permute the results."""
+    """If the heads of the inputs are permuted, the results are permuted in the same way."""
     _permuted(trial, "H")
 
 
 def batch(trial: _Trial) -> None:
-    """A permuted batch permutes the results."""
+    """If the entries of the batch are permuted, the results are permuted in the same way."""
     _permuted(trial, "B")
 
 
 def linear_in_do(trial: _Trial) -> None:
-    """Gradients of four times the weights are four times the gradients, bit for bit."""
+    """If do and dstate are multiplied by four, all gradients are multiplied by four, bit for bit."""
     if not trial.case.grad:
         raise NotApplicable("there are no gradients")
     scaled = {n: 4 * a if n in weights() else a for n, a in trial.case.arrays.items()}
@@ -227,12 +230,12 @@ def linear_in_do(trial: _Trial) -> None:
 
 
 def poisoned_memory(trial: _Trial) -> None:
-    """NaN in the memory before and after every array does not change results."""
+    """Results do not change if there is NaN in the memory before and after every input array."""
     _require_same(trial.whole, trial.run(trial.case, lambda array: _poisoned(array, trial.xp)))
 
 
 def strides(trial: _Trial) -> None:
-    """Arrays with other strides, and NaN in the gaps, give the same results as contiguous ones."""
+    """Input arrays with other strides, and NaN in the gaps, give the same results as contiguous arrays."""
     for place in (_every_second, _transposed):
         found = trial.run(trial.case, lambda array: place(array, trial.xp))
         _require_same_or_right(trial, trial.case, trial.whole, found)
@@ -286,7 +289,7 @@ def _every_second(array: Any, xp: ModuleType) -> Any:
 
 
 def _transposed(array: Any, xp: ModuleType) -> Any:
-    """The same numbers with the second and third dimension exchanged in memory."""
+    """The same array, with the order of the second and third dimension exchanged in memory."""
     if len(array.shape) < 3:
         return array
     a, b, c, *rest = array.shape

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Result files of recollect as tidy pandas frames.
+"""Reads result files of recollect as tidy pandas frames.
 
     import recollect
     r = recollect.load("r.h5")
@@ -31,7 +31,7 @@ __all__ = ["Results", "load"]
 
 @dataclass(repr=False)
 class Results:
-    """Contents of result files; a frame is empty if no file has such rows."""
+    """Contents of result files. A frame is empty if no file has rows for it."""
 
     runs: pd.DataFrame = field(default_factory=pd.DataFrame)
     series: pd.DataFrame = field(default_factory=pd.DataFrame)
@@ -61,7 +61,8 @@ def _table(file: ResultFile, name: str) -> pd.DataFrame:
 
 
 def _wide(parameters: pd.DataFrame, index: list[str], names: pd.Series) -> pd.DataFrame:
-    """Long parameters as one column per name: numbers if all values are numbers, else texts; NaN if not given."""
+    """Turns rows of parameters (`index`, name, value) into one column per name. A column has numbers if all its values
+    are numbers, else texts; NaN stands for a parameter that is not given."""
     if parameters.empty:
         return pd.DataFrame()
     texts = parameters["text"] if "text" in parameters else pd.Series("", index=parameters.index)
@@ -78,7 +79,7 @@ def _wide(parameters: pd.DataFrame, index: list[str], names: pd.Series) -> pd.Da
 
 
 def _names(owned: pd.DataFrame, plan: pd.DataFrame) -> pd.Series:
-    """Column names of parameters: "task.n" for the task, "softmax.scale" for a layer."""
+    """The column name of each parameter: "task.n" for a parameter of the task, "softmax.scale" for one of a layer."""
     task = owned["case"].map(plan.set_index("case")["task"])
     return owned["owner"].where(owned["owner"] != task, "task") + "." + owned["name"]
 
@@ -89,7 +90,7 @@ def _runs(file: ResultFile) -> pd.DataFrame:
         return plan
     frame = plan.set_index("case").join(_table(file, "records").set_index("case"))
     owned = _table(file, "parameters")
-    choices = _table(file, "choices")  # values chosen by --tune override planned ones
+    choices = _table(file, "choices")  # values that --tune chose, which override planned values
     if not choices.empty:
         owned = pd.concat([owned, choices.assign(text="")], ignore_index=True)
     if not owned.empty:
@@ -152,7 +153,7 @@ def _load_one(path: str) -> Results:
 
 
 def load(path: str | PathLike[str], *more: str | PathLike[str]) -> Results:
-    """Every table of files from `recollect run`, `verify`, `bench` or `train`. Rows of several files are
+    """Every table of files that `recollect run`, `verify`, `bench` or `train` wrote. Rows of several files are
     concatenated, with a column "file". ValueError for any other file."""
     paths = [fspath(one) for one in (path, *more)]
     parts = [_load_one(one) for one in paths]

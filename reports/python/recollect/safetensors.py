@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files of named arrays in the safetensors format: the length of a JSON header, the header, the numbers."""
+"""Reads and writes named arrays in the safetensors format: the length of a JSON header, then the header, then the
+numbers."""
 from __future__ import annotations
 
 import json
@@ -39,7 +40,7 @@ def write(path: str | PathLike[str], arrays: Mapping[str, Host], metadata: Mappi
 
 
 def read(path: str | PathLike[str]) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
-    """The arrays, bfloat16 as float32, and the file's metadata. ValueError for any other file."""
+    """(arrays by name, metadata of the file). bfloat16 arrays become float32. ValueError for any other file."""
     with open(path, "rb") as file:
         data = file.read()
     length = int.from_bytes(data[:8], "little")

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The HDF5 schema of result files, as harness/files/results.cpp writes it: tables with named columns, and attributes.
 
-All Python readers use this one: `recollect.load` makes frames of the tables, the report makes dataclasses."""
+All Python code reads result files through this module: `recollect.load` makes frames of the tables, and the report
+makes dataclasses."""
 from __future__ import annotations
 
 import contextlib
@@ -22,11 +23,11 @@ Column = Union[NDArray[Any], list[str]]
 
 
 class Unreadable(ValueError):
-    """A file without results that this package can read. The message is one line that names the file."""
+    """A file has no results that this package can read. The message is one line that names the file."""
 
 
 def plain(value: Any) -> Any:
-    """A Python str, int or float from any HDF5 scalar. Invalid UTF-8 becomes U+FFFD."""
+    """An HDF5 scalar as a Python str, int or float. Invalid UTF-8 becomes U+FFFD."""
     if isinstance(value, str):
         value = value.encode("utf-8", "surrogateescape")
     if isinstance(value, bytes):
@@ -35,7 +36,7 @@ def plain(value: Any) -> Any:
 
 
 def value_of(row: Row) -> Value:
-    """The value of a row of parameters: its text if it has one, else its number; whole numbers as int."""
+    """The value in a row of a table of parameters: the text if there is one, else the number. Whole numbers are int."""
     text: str = row.get("text", "")
     if text:
         return text
@@ -52,7 +53,8 @@ class ResultFile:
         self.meta = {name: str(plain(value)) for name, value in file["meta"].attrs.items()}
 
     def columns(self, name: str) -> dict[str, Column]:
-        """{name: column} of a table, with decoded texts and typed numbers; {} if the file has no such table."""
+        """{name: column} of a table; {} if the file has no such table. Columns are lists of texts or arrays of
+        numbers."""
         if name not in self._file:
             return {}
         table = self._file[name][()]
@@ -69,7 +71,7 @@ class ResultFile:
         return [dict(zip(columns, row)) for row in zip(*lists)]
 
     def series(self) -> dict[str, dict[str, NDArray[Any]]]:
-        """{series: its columns case, step and value}."""
+        """{name of a series: its columns case, step and value}."""
         names = list(self._file["series"]) if "series" in self._file else []
         tables = {name: self._file["series"][name][()] for name in names}
         return {name: {column: table[column] for column in table.dtype.names} for name, table in tables.items()}
@@ -87,8 +89,8 @@ def _validated(path: str, file: h5py.File) -> ResultFile:
 
 @contextlib.contextmanager
 def opened(path: str | PathLike[str]) -> Iterator[ResultFile]:
-    """The results in a file. Raises FileNotFoundError if it does not exist, and Unreadable (a ValueError) if it is
-    another kind of file or damaged, even if that is noticed only later."""
+    """A context with the results of a file. Raises FileNotFoundError if the file does not exist, and Unreadable (a
+    ValueError) if it is damaged or of another kind, even if this is noticed only while it is read."""
     name = os.fspath(path)
     if not os.path.isfile(name):
         raise FileNotFoundError(f"no such file: {name}")

@@ -20,9 +20,9 @@ Attempt = Callable[[Case], None]  # runs the kernel on the case; CheckFailed if 
 
 
 def smallest(case: Case, failure: CheckFailed, attempt: Attempt, seconds: float = 20.0) -> tuple[Case, CheckFailed]:
-    """The smallest case found (fewer texts, heads, steps, channels) on which the kernel is still wrong, and its failure
-    there. Sizes are halved, then decremented; after `seconds` no further attempt starts. A case that the kernel or the
-    layer refuses does not count as wrong."""
+    """(case, failure): the smallest case found on which the kernel is still wrong, and how it fails there. A smaller
+    case has fewer texts, heads, steps or channels; large reductions are tried first. After `seconds`, no further
+    attempt starts. A case that the kernel or the layer refuses does not count as wrong."""
     end = time.monotonic() + seconds
     found = True
     while found:
@@ -39,7 +39,7 @@ def smallest(case: Case, failure: CheckFailed, attempt: Attempt, seconds: float 
 
 
 def failure_of(attempt: Attempt, case: Case) -> CheckFailed | None:
-    """The kernel's failure on the case; None if it is right or does not run."""
+    """The kernel's failure on the case; None if the kernel is right or does not run."""
     try:
         attempt(case)
     except CheckFailed as failure:
@@ -53,7 +53,7 @@ def failure_of(attempt: Attempt, case: Case) -> CheckFailed | None:
 
 
 def _smaller(case: Case) -> Iterator[Case]:
-    """Smaller cases, the largest reductions first."""
+    """Smaller cases, those with the largest reductions first."""
     sizes = case.sizes()
     if TEXT_BOUNDS in case.arrays:
         yield from _fewer_texts(case)
@@ -68,10 +68,11 @@ def _smaller(case: Case) -> Iterator[Case]:
 
 
 def _cut(case: Case, letter: str, size: int, sizes: list[int]) -> Iterator[Case]:
-    """The case with its first entries along a dimension, or only its last head or text."""
+    """Cases that keep only some entries along a dimension: the first ones or, for B and H, also the last ones. `sizes`
+    are the numbers of entries to keep."""
     axes = {name: case.layer.axes_of(name, array.ndim) for name, array in case.arrays.items()}
     lengths = {array.shape[axes[name].index(letter)] for name, array in case.arrays.items() if letter in axes[name]}
-    if len(lengths) != 1:  # shared heads: the layer decides which belong together
+    if len(lengths) != 1:  # heads are shared, and only the layer knows which belong together
         return
     for smaller in sorted({n for n in sizes if 0 < n < size}):
         ends = [slice(0, smaller)] + ([slice(size - smaller, size)] if letter in "BH" else [])
@@ -86,7 +87,7 @@ def _take(array: Any, axes: str, letter: str, kept: slice) -> Any:
 
 
 def _fewer_texts(case: Case) -> Iterator[Case]:
-    """Cases with a single text, and with the first steps of a single text."""
+    """Cases with a single one of several texts; of a case with one text, cases with fewer steps."""
     bounds = case.arrays[TEXT_BOUNDS].astype(int)
     texts = list(zip(bounds[:-1], bounds[1:]))
     if len(texts) > 1:
@@ -135,8 +136,8 @@ rt.saved({inputs}).check(rt.saved({computed}).arrays)  # the test itself cannot 
 
 
 def write_reproducer(case: Case, failure: CheckFailed, test: Callable[..., Any], computed: Case | None) -> Path:
-    """Writes the case and a script of about ten lines into recollect-failures/ (or RECOLLECT_FAILURES); returns its
-    path."""
+    """Writes the case and a script of about ten lines, which repeats the failure, into the folder recollect-failures
+    (or RECOLLECT_FAILURES). Returns the path of the script."""
     folder = Path(os.environ.get("RECOLLECT_FAILURES", "recollect-failures")).resolve()
     folder.mkdir(parents=True, exist_ok=True)
     stem = re.sub(r"[^A-Za-z0-9_.-]", "_", f"{test.__name__}-{case.name}-{case.dtype}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of a kernel in pytest.
+"""Tests a kernel in pytest.
 
     import recollect.testing as rt
 
@@ -47,12 +47,14 @@ def cases(
     seed: int = 1,
     shrink_seconds: float = 20.0,
 ) -> Callable[[Test], Test]:
-    """Runs the test once per case of the layer's battery and type, with ids such as T130-gates01-S0-bf16.
+    """A decorator that runs a test for each case of the layer's battery in each type, with ids such as
+    T130-gates01-S0-bf16.
 
-    `state`: [None] starts every case from the layer's own state; ["given"] only takes cases with a given state; the
-    default is both. `varlen` adds cases of packed texts (cu_seqlens), some with an empty text and padding. `only` is
-    a pattern of names. If a case fails, the smallest inputs that still fail and a script that repeats the failure
-    are written into recollect-failures/, after at most `shrink_seconds`; with 0 the case is not shrunk."""
+    With `state` = [None], every case starts from the layer's own initial state; with ["given"], only cases that give a
+    state are taken; the default is both kinds. `varlen` adds cases of packed texts (cu_seqlens), some with an empty
+    text and padding. `only` is a pattern for names of cases. If a case fails, two files are written into
+    recollect-failures/: the smallest inputs that still fail, and a script that repeats the failure. The search for
+    smaller inputs ends after `shrink_seconds`; with 0 there is none."""
     import pytest
 
     made = [one for dtype in dtypes for one in battery(layer, dtype, grad=grad, varlen=varlen, state=state, seed=seed)]
@@ -63,7 +65,7 @@ def cases(
     def decorate(test: Test) -> Test:
         @functools.wraps(test)
         def run(case: Case, *args: Any, **fixtures: Any) -> None:
-            __tracebackhide__ = True  # pytest then shows the test's lines and the message
+            __tracebackhide__ = True  # pytest then shows only the test's lines and the message
             try:
                 test(case, *args, **fixtures)
             except CheckFailed as failure:
@@ -94,7 +96,7 @@ def _explained(failure: CheckFailed, case: Case, test: Test, attempt: Test, seco
 
 
 def _from_here(path: Path) -> str:
-    """The path relative to the working directory, if it is below it."""
+    """The path, relative to the working directory if it lies below this directory."""
     return os.path.relpath(path) if Path.cwd() in path.parents else str(path)
 
 
@@ -116,7 +118,7 @@ def battery(
     state: Sequence[str | None] | None = None,
     seed: int = 1,
 ) -> list[Case]:
-    """The cases of `recollect sample NAME --battery`, in the layer's convention. See cases()."""
+    """The cases of `recollect sample NAME --battery`, in the layer's convention. The arguments are those of cases()."""
     layer = as_layer(layer)
     stored = "f32" if dtype == "tf32" else dtype
     words = ["sample", layer.name, "--dtype", stored, "--seed", str(seed), *layer.sample_flags()]
@@ -127,7 +129,7 @@ def battery(
     return [case for one in found for case in _as_wanted(one, state)]
 
 
-PACKED = {  # name: B,H,T,Dk,Dv, kind of sample, lengths of the texts; steps after the last text belong to no text
+PACKED = {  # name -> B,H,T,Dk,Dv; kind of sample; lengths of the texts. Steps after the last text belong to no text
     "T200-texts-S0": ("1,2,200,64,48", "random", "1,63,64,65,7"),
     "T150-texts-empty-padded-S0": ("1,3,150,48,60", "random", "70,0,65"),
     "T130-texts-strong-S0": ("1,2,130,64,64", "strong-decay", "2,128"),
@@ -135,7 +137,7 @@ PACKED = {  # name: B,H,T,Dk,Dv, kind of sample, lengths of the texts; steps aft
 
 
 def _sampled(layer: Layer, dtype: str, words: list[str], name: str = "") -> list[Case]:
-    """The cases that the command `words` writes: into a folder or, with `name`, into one file."""
+    """The cases that the command `words` writes. The command gets the path of a folder or, with `name`, of a file."""
     folder = _folders.get((*words, name))
     if folder is None:
         folder = _folders[(*words, name)] = Path(tempfile.mkdtemp(prefix="recollect-battery-"))
@@ -173,9 +175,10 @@ def assert_close(
     do: Any = None,
     dstate: Any = None,
 ) -> Report:
-    """Compares a kernel's results on `inputs` with the float64 definition. CheckFailed if they are wrong, Undecided if
-    rounding leaves nothing to decide. `grads` {name of an input: gradient} are gradients of <do, o> + <dstate, state>.
-    `do` may also be among the inputs; after o.sum().backward() it is all ones."""
+    """Compares a kernel's results on `inputs` with the float64 definition. Raises CheckFailed if results are wrong, and
+    Undecided if rounding leaves nothing to decide. `grads` {name of an input: gradient} are gradients of <do, o> +
+    <dstate, state>. `do` may also be among the inputs. If the gradients come from o.sum().backward(), `do` is all
+    ones."""
     weights = {name: array for name, array in (("do", do), ("dstate", dstate)) if array is not None}
     known = {n: a for n, a in {**inputs, **weights}.items() if n not in dict(as_layer(layer).options)}
     if grads and "do" not in known and "dout" not in known:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One process of `recollect serve`, which runs commands for as long as this process lives.
+"""A process of `recollect serve` that this Python process starts. It runs commands until the Python process ends.
 
-Arrays are passed as files in a folder, in memory (/dev/shm) if the system has it.
+Arrays are passed to it as files, in a folder that is in memory (/dev/shm) if the system has it.
 """
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ from recollect.program import find_program
 
 
 class RecollectError(Exception):
-    """The program refused a command, because of an unknown layer or flag, or an array of the wrong shape. Has the
-    program's message."""
+    """The program refused a command, for instance because of an unknown layer or flag, or an array of the wrong shape.
+    The message is the program's."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """Output of a command, with its exit status: 0 right, 1 wrong or undecided. Other statuses raise RecollectError."""
+    """Output of a command and its exit status. 0: all is right; 1: wrong or undecided. Any other status raises
+    RecollectError instead."""
 
     status: int
     out: str
@@ -34,7 +35,8 @@ class Answer:
 
 
 class Worker:
-    """The process of `recollect serve`: started on first use, and again if it died. close() removes its folder."""
+    """The process of `recollect serve`. It is started on first use, and again if it died. close() ends it and removes
+    its folder."""
 
     def __init__(self) -> None:
         memory = "/dev/shm"
@@ -45,12 +47,12 @@ class Worker:
         self._lock = threading.RLock()
 
     def belongs_here(self) -> bool:
-        """False in a forked child, which must not use its parent's pipes."""
+        """Whether this process made the worker. False in a forked child, which must not use the pipes of its parent."""
         return self._owner == os.getpid()
 
     def run(self, words: Sequence[str]) -> Answer:
-        """The command's output and status. RecollectError if the command was refused (status 2) or could not read a
-        file (status 3), or if the process died."""
+        """Runs a command and returns its output and status. RecollectError if the command was refused (status 2) or
+        could not read a file (status 3), or if the process of the worker died."""
         with self._lock:
             answer = self._ask(list(words))
         if answer.status not in (0, 1):
@@ -102,7 +104,7 @@ _worker: Worker | None = None
 
 
 def worker() -> Worker:
-    """The worker of this process."""
+    """The worker of this Python process; made at the first call."""
     global _worker
     if _worker is None or not _worker.belongs_here():
         _worker = Worker()
