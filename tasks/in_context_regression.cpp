@@ -53,7 +53,7 @@ Problem generate(const Params &p, std::uint64_t seed) {
   return problem;
 }
 
-/// [B,T,Dv] The predictions of ridge regression, each from the examples up to its step.
+/// The predictions [B,T,Dv] of ridge regression; the prediction of a step uses all examples up to this step.
 std::vector<double> ridge_predictions(const Problem &problem, double ridge) {
   const Sequence &s = problem.sequence;
   const size_t d = s.shape.Dk, dv = s.shape.Dv;

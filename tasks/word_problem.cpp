@@ -38,7 +38,7 @@ Shape shape_of(const Params &p) {
           p.integer("d")};
 }
 
-/// Sets the key of step `step` to `scale` * (key i - key j). The step must not have a value yet.
+/// Sets the key of step `step` to `scale` * (key i - key j). The value of the step must be 0.
 void write_difference(Sequence &s, size_t step, const std::vector<double> &keys, size_t i, size_t j, double scale) {
   const size_t d = s.shape.Dk;
   for (size_t c = 0; c < d; ++c) s.k[step * d + c] = scale * (keys[i * d + c] - keys[j * d + c]);

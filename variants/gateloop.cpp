@@ -52,7 +52,7 @@ template <class Real> struct Phase {
 };
 template <class Real> Phase<Real> phase(const Call<Real> &call) { return {call.has("w"), call.w, call.shape.Dk}; }
 
-/// The decayed sum without its queries and keys.
+/// The decayed sum, with queries and keys still to be set.
 template <class Real> GatedRecurrence<Real> as_sum(const Call<Real> &call) {
   GatedRecurrence<Real> sum{};
   if (call.has("alpha")) sum.alpha = call.alpha;

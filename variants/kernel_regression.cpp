@@ -153,7 +153,8 @@ template <class Real> void chunked(const Call<Real> &call) {
 ///
 ///   dV = X dO,   d kappa(K, Q) = Y,   dM = - Y X^T
 ///
-/// Scratch of a head: the scratch of the forward pass, then flipped L, X and Y [T,T]; dM overwrites L.
+/// Scratch of a head: the scratch of the forward pass, then L flipped by tile::flip, X and Y, each [T,T]; dM overwrites
+/// L.
 template <class Real> struct ChunkedBack {
   Factor<Real> factor;
   Array<Real> d_o, d_q, d_k, d_v;

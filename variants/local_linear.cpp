@@ -23,7 +23,8 @@
 namespace recollect::variants {
 namespace {
 
-/// The definition. Scratch of a head: X [T,n], p [T], N [n,n], R [n,Dv], xbar [n], vbar [Dv].
+/// The definition. Scratch of a head, with n elements in x_i: X [T,n] (the x_i), p [T] (weights), N [n,n] (covariance
+/// of x), R [n,Dv] (covariance of x and v), xbar [n], vbar [Dv].
 template <class Real> struct StepByStepRegression {
   Basis basis;
   Real bandwidth, ridge;

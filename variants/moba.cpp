@@ -31,7 +31,7 @@ template <class Real> struct ChosenBlocks {
   }
 };
 
-/// One query: finds its blocks, then runs an online softmax over them.
+/// Computes the output of one query: finds its blocks, then runs an online softmax over them.
 template <class Real> struct ReadBlocks {
   Real scale;
   int Dk, Dv;

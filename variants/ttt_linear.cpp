@@ -42,7 +42,8 @@ template <class Real> struct OneByOne {
   }
 };
 
-/// Scratch of a head: E [b,Dv], A [b,b], kT [Dk,b], ST [Dk,Dv].
+/// The form `minibatch`. Scratch of a head: E [b,Dv] (gradients times step sizes), A [b,b] (q_t . k_s), and the
+/// transposes kT [Dk,b] of the keys and ST [Dk,Dv] of the state.
 template <class Real> struct Batches {
   Real lr;
   int batch;

@@ -9,7 +9,7 @@
 // u_t is w_t, or k_t if w is absent. If u = k, the layer is rls with ridge lambda0, except for the refresh. For other u
 // nothing bounds the step size x . A x, and it may exceed 2. With elu features, |x|^2 is about 2 Dk, and the state
 // overflows within tens of steps, as 004 reports. State: (Dv + Dk + 2) x Dk: S, A, the sum of phi(k), and a step count.
-// Cost as vla's. See variational.hpp.
+// The cost is that of vla. See variational.hpp.
 #include "variants/kernels/regression/variational_backward.hpp"
 
 namespace recollect::variants {
