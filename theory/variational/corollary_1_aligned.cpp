@@ -2,7 +2,7 @@
 // A case in which 004 Corollary 1 is true: u_t is parallel to k_t, and lambda0 is not too small. Then M_t = M_{t-1} +
 // |u|^2 k k^T, and the Jacobian J_t = I - a_t k_t^T satisfies
 //
-//   J_t^T M_t J_t = M_{t-1} - ((2 - c_t) / n_t - |u|^2) k k^T,   n_t = |A_t k_t|, c_t = a_t.k_t,
+//   J_t^T M_t J_t = M_{t-1} - ((2 - c_t) / n_t - |u|^2) k k^T,   n_t = |A_t k_t|,   c_t = a_t.k_t
 //
 // If |u|^2 n_t + c_t <= 2, step t does not increase x^T M_t x. Since M_T >= lambda0 I = M_0, the norm of the chain J_T
 // ... J_1 is then at most 1.

@@ -126,7 +126,7 @@ Mean convolved_update(double key_tap, double value_tap, double beta, int d, int 
 /// |E|^2 into (1 - beta (2 - beta) / d) |E|^2 + beta^2 b^2 / d, and the mean square of the update is beta^2 (|E|^2 +
 /// b^2) / d.
 double convolved_law(double tap, double beta, int d, int T) {
-  double square = 1 - tap * tap, update = 0; // from S_0 = 0
+  double square = 1 - tap * tap, update = 0; // square: |E|^2, at S_0 = 0
   for (int t = 0; t < T; ++t) {
     update = beta * beta * (square + tap * tap) / d;
     square = (1 - beta * (2 - beta) / d) * square + beta * beta * tap * tap / d;

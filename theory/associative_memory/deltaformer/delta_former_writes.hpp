@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The vectors u_t of the layer delta_former (000 Eq 41). The layer does not return them. So every step gets a further
-// channel (e_t: unit vector of step t),
+// The vectors u_t of the layer delta_former (000 Eq 41), which the layer does not return. To read them, every step gets
+// a further channel; e_t is the unit vector of the channel of step t:
 //
-//   k_t = (k_t, e_t),   w_t = (w_t, 0),   q_t = (0, e_t),
+//   k_t = (k_t, e_t),   w_t = (w_t, 0),   q_t = (0, e_t)
 //
 // This leaves kappa1 unchanged, and the linear read of Eq 42 gives o_t = u_t.
 #pragma once

@@ -3,8 +3,8 @@
 // values, and a type that counts operations (counted.hpp) for costs.
 //
 //   naive    u_t = v_t - sum_{i<t} A(t,i) u_i
-//   chunked for each chunk: subtract from V what the chunk reads of earlier chunks' u, then multiply by the inverse of
-//            the chunk's own block of I + A
+//   chunked  for each chunk: subtract from V what the chunk reads of earlier chunks' u, then multiply by the inverse
+//            of the chunk's own block of I + A
 //
 // A(t,i) = k_i . k_t, or the softmax over i < t of k_i . k_t / sqrt d. The softmax of a chunk's rows is taken
 // separately over the keys of earlier chunks and over the chunk's own keys. The logarithms of the two normalisers give

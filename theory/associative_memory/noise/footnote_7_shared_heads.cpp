@@ -4,8 +4,8 @@
 //   the same query in every head                1
 //   q_h = k_i + sigma xi_h, linear kernel       (1 + sigma^2 / n_h) / (1 + sigma^2)
 //   independent queries, linear kernel          1 / n_h, and the signal is lost as well
-//   independent queries, exp at tau = sqrt d    1/n_h + (1 - 1/n_h) ((1 - 2/d)/(1 - 4/d))^(-d/2), the share tending to
-//                                               1/e
+//   independent queries, exp at tau = sqrt d    1/n_h + (1 - 1/n_h) f, where f = ((1 - 2/d)/(1 - 4/d))^(-d/2)
+//                                               tends to 1/e as d grows
 //   own keys in every head                      1 / n_h
 //
 // With the linear kernel all of these are quadratic in keys, values and xi_h. Rows of Hadamard matrices have the first

@@ -2,7 +2,7 @@
 // The construction of 000 Theorem 1 (swaps of the values of two keys) as one sequence, and what its reads should
 // return.
 //
-//   n writes write the value i + 1 at k_i, so every right read is an integer
+//   n writes        write the value i + 1 at k_i, so every right read is an integer
 //   the swaps       k = k_a - k_b with v = 0, which exchanges the values of a and b
 //   n reads         write nothing (alpha = beta = 0, k = 0) and read every key in turn
 //
