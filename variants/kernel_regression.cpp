@@ -208,8 +208,8 @@ template <class Real> void backward(const BackwardCall<Real> &back) {
             ChunkedBack<Real>{factor_of(call), back.d.o, back.d.q, back.d.k, back.d.v});
 }
 
-/// Response of the last output to changes of the kernel matrix's elements. The last output suffices, because every
-/// earlier matrix is a principal submatrix of the last matrix.
+/// The condition number: the response of the last output to changes of the elements of its kernel matrix. The last
+/// output suffices, because every earlier matrix is a principal submatrix of the last matrix.
 double condition(const Sequence &s, const Params &p) {
   const Shape &n = s.shape;
   const double scale = p.real_or("scale", 1 / std::sqrt(double(n.Dk)));

@@ -116,7 +116,8 @@ template <class Real> void parallel(const Call<Real> &call) {
 ///
 ///   dg_i = p_i c_i,   d log s_i = p_i c_i r_i,   dx_i = - p_i (r_i w + c_i b)
 ///
-/// Scratch of a head: X, W [T,n], D [T,Dk], p, g [T], N [n,n], R [n,2], xbar [n] and gbar.
+/// Scratch of a head, with n elements in x_i: X (x_i - xbar) and W (p_i times that) [T,n], D [T,Dk] (gradients with
+/// respect to k_i - q_t), p and g [T], N [n,n], R [n,2] (b and w), xbar [n] and gbar.
 template <class Real> struct RegressionBack {
   Basis basis;
   Real bandwidth, ridge;
@@ -198,8 +199,8 @@ template <class Real> void backward(const BackwardCall<Real> &back) {
       Kernel{basis, bandwidth_param(call), Real(call.params.real("ridge")), back.d.o, back.d.q, back.d.k, back.d.v});
 }
 
-/// Response of the outputs o_t = vbar - cov(v, x) M^{-1} xbar to changes of the elements of M and of vbar, divided by
-/// the largest |o|. Returns the largest value over heads and steps.
+/// The condition number: the response of the outputs o_t = vbar - cov(v, x) M^{-1} xbar to changes of the elements of M
+/// and of vbar, divided by the largest |o|; the largest value over heads and steps.
 double condition(const Sequence &s, const Params &p) {
   const Shape &shape = s.shape;
   const Basis basis{p.integer("order"), shape.Dk};

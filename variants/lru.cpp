@@ -19,7 +19,7 @@ namespace recollect::variants {
 namespace {
 
 template <class Real> struct Ring {
-  Array<Real> modulus, phase, re, im, gain; // [Dk] nu, theta, real and imaginary part of a, g
+  Array<Real> modulus, phase, re, im, gain; // [Dk] each: nu, theta, Re a, Im a and g
 };
 
 template <class Real> Ring<Real> ring(const Call<Real> &call) {

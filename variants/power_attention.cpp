@@ -6,9 +6,9 @@
 //   phi(x) = (sqrt(p! / (m_1! ... m_Dk!)) x_1^m_1 ... x_Dk^m_Dk),   m_1 + ... + m_Dk = p, the degree
 //
 // The source divides the read by the sum of its weights, then normalises it to mean 0 and variance 1. For even degrees
-// that sum is positive, so the normalisation makes the division redundant. Both are left to the caller. Degree 1 is
-// linear attention. State: Dv x F, F = binomial(Dk + p - 1, p). Cost per token: recurrent 5 Dv F flops and 2 F roots;
-// the descriptor's cost is for degree 2.
+// the sum is positive, so the normalisation makes the division redundant. The caller must do the division and the
+// normalisation. Degree 1 is linear attention. State: Dv x F, F = binomial(Dk + p - 1, p). Cost per token: recurrent 5
+// Dv F flops and 2 F roots; the descriptor's cost is for degree 2.
 #include "variants/kernels/chunked/feature_map.hpp"
 #include "variants/kernels/common/powers.hpp"
 #include "variants/kernels/common/rows.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Iterations that solve A x = b from x = 0, and the error measure for the read of a mesa layer.
+// Iterations that solve A x = b from x = 0, and a measure of the error of x.
 #pragma once
 #include "theory/support/one_head.hpp"
 #include <cmath>

@@ -41,7 +41,7 @@ Vector descended_reads(const Sequence &s, ObjectiveOfStep L, bool constant = tru
 
 /// Bound on the rounding error, in units of eps. It is the sum over T gradients of an objective with one product for
 /// each feature and value channel; a product is at most (|S| + 1)^2 + (|S| + 1)|phi||v|. A read multiplies the error by
-/// |phi|; |phi|^2 = e at |k| = 1.
+/// |phi(q)|, and |phi|^2 = e for unit vectors.
 double units(const Sequence &s) {
   const double phi = std::exp(0.5), features = (order + 1) * (order + 2) / 2.0,
                values = frobenius_norm(Dense(s.shape.T, dv, s.v)), S = values * phi + 1;
