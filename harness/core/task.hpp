@@ -24,8 +24,8 @@ const char *name_of(Metric::Better);
 /// The metrics that score_reads (harness/numerics/scoring.hpp) reports.
 constexpr Metric mse{"mse", Metric::smaller}, cosine{"cosine", Metric::larger}, accuracy{"accuracy", Metric::larger};
 
-/// Chance and ceiling of the headline metric. Chance is the score of a reader without knowledge, which guesses among
-/// the answers or reads zero. The ceiling is the score of reading the target itself.
+/// Chance and ceiling of the headline metric. Chance is the score of a layer without knowledge, which guesses among the
+/// answers or reads zero. The ceiling is the score of a layer that reads the target itself.
 struct Ends {
   double chance, ceiling;
 };

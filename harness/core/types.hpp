@@ -65,7 +65,7 @@ struct TensorFacts {
   const char *name;
   enum Width { step, key, value } width; // [B,H,T], [B,H,T,Dk], [B,H,T,Dv]
   enum Neutral { none, one, the_key } neutral;
-  bool decay;                                          // a factor in [0,1]
+  bool decay;                                          // whether the values are factors in [0,1]
   bool gate() const { return width == step || decay; } // beta, alpha, lambda: float32 also with 16-bit arrays
 };
 inline const TensorFacts &facts_of(Tensor tensor) {

@@ -99,8 +99,9 @@ struct Traits {
   bool causal = true;           // o_t depends on steps <= t only
   bool linear_in_v = true;      // o is linear in v
   bool order_invariant = false; // the final read is unchanged when earlier (k, v) pairs are permuted
-  bool stable = true;           // float32's error is within the bound of conditioning.hpp; at t < Dk and
-                                // a small ridge this bound may exceed the outputs
+  // The error of float32 forms is within the bound of conditioning.hpp. At steps before Dk and with a small ridge, this
+  // bound may exceed the outputs.
+  bool stable = true;
   bool zero_step_keeps = false; // a write with beta = 0 does not change the state: beta is the step size
   bool zero_key_keeps = false;  // a write at a zero key, with w = k and gates of 1, does not change the state
   bool linear_memory = true;    // the layer stores O(T) numbers at most, not O(T^2)

@@ -6,7 +6,7 @@
 
 namespace recollect {
 
-/// Calls f(i) for i < n, in any order. `cost` is the number of numbers that one call reads and writes. On a CPU, a
+/// Calls f(i) for i < n, in any order. `cost` says how many numbers one call reads and writes. On a CPU, a
 /// small loop runs on the calling thread, because a parallel region costs microseconds.
 template <class F> void each_index(const char *label, size_t n, const F &f, size_t cost = 1) {
   if constexpr (on_host)
@@ -42,7 +42,7 @@ template <class F> void each_row(const char *label, int rows, int width, const F
 /// step sums f over each block of rows. The second step, AddBlocks, adds the sums of the blocks in a fixed order, so
 /// that the result does not depend on the number of threads.
 template <class Real, class F> struct BlockSums {
-  static constexpr int block = on_host ? 64 : 16; // on a GPU a thread adds the rows of a block one after the other
+  static constexpr int block = on_host ? 64 : 16; // rows per block; a thread adds them one after the other
   F f;
   int rows, width;
   Real *sums; // [blocks,width]

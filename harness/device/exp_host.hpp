@@ -58,8 +58,8 @@ template <class Real, class X, class Integers, class Words> struct ExpSteps {
 
 #if defined(__AVX512F__) && !defined(__CUDACC__) // nvcc does not know these intrinsics
 /// AVX-512 does each step in one or two instructions, which saves fourteen of thirty instructions. NaN stays NaN,
-/// because min and max return the second argument if one is NaN. The masked intrinsics are used because g++ 12 warns of
-/// uninitialised registers in the others.
+/// because min and max return the second argument if one argument is NaN. The masked intrinsics are used because g++ 12
+/// warns of uninitialised registers in the others.
 template <class Integers, class Words> struct ExpSteps<float, float __attribute__((vector_size(64))), Integers, Words> {
   using X = float __attribute__((vector_size(64)));
   using K = ExpConstants<float>;

@@ -26,7 +26,7 @@
 
 namespace recollect::engine {
 
-constexpr int static_size = 64, team_size = 256; // threads per team, on a GPU
+constexpr int static_size = 64, team_size = 256; // static_size: width and steps; team_size: threads, on a GPU
 
 /// The team, with a size that is known at compile time.
 template <int size = team_size> KOKKOS_FUNCTION Team sized(const Team &team) {

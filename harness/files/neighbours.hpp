@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mistakes about conventions in the catalogue of mistakes: the given arrays are read in another convention. (The
-// other mistakes, in harness/check/mistakes/, change the layer's arrays.)
+// The mistakes of the catalogue that concern conventions: the given arrays are read in another convention. (The other
+// mistakes, in harness/check/mistakes/, change the layer's arrays.)
 #pragma once
 #include "harness/files/convention.hpp"
 #include <string_view>

@@ -129,7 +129,7 @@ Results Results::planned(const std::vector<Measurement> &plan, Facts meta) {
 
 namespace {
 
-/// Whether the table belongs to the plan, which is complete before any result.
+/// Whether the table belongs to the plan. These tables are complete before any result is added.
 bool of_plan(const Table &t) {
   for (const char *name : {"plan", "parameters", "claim_plan", "training_plan", "training_parameters"})
     if (t.name == name) return true;

@@ -95,8 +95,8 @@ struct VerifyRequest {
 /// suite does not select.
 std::vector<Measurement> measurements(const VerifyRequest &request, std::vector<const Claim *> selected);
 
-/// A rough relative duration of a claim's measurement. From long to short: claims of the full suite only, claims that
-/// run many layers on tasks, claims that run layers on their own sequences, claims about algebra.
+/// A rough relative duration of a claim's measurement. The order from long to short is: claims of the full suite only,
+/// claims that run many layers on tasks, claims that run layers on their own sequences, claims about algebra.
 double work_of(const Claim &claim);
 
 } // namespace recollect

@@ -8,9 +8,11 @@ namespace recollect {
 
 struct Timing {
   double median = 0;
-  double low = 0, high = 0;     // 95% bootstrap interval of the median
-  std::vector<size_t> outliers; // samples more than 5 scaled median absolute deviations away; the median includes them
-  double noise = 0;             // relative noise of a sample (noise_of)
+  double low = 0, high = 0; // 95% bootstrap interval of the median
+  /// Indices of the samples that are more than 5 scaled median absolute deviations from the median. The median includes
+  /// these samples.
+  std::vector<size_t> outliers;
+  double noise = 0; // relative noise of a sample (noise_of)
 };
 
 double median_of(std::vector<double> values);

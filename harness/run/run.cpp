@@ -83,7 +83,8 @@ Record run_case(const Case &c, int warmup, int repetitions) {
     record.status = "skipped", record.reason = refused.what();
   } catch (const std::exception &failure) {
     record.reason = failure.what();
-    if (record.reason.find("insufficient memory") == std::string::npos) return record; // words of Kokkos's message
+    // Kokkos's message contains these words if an allocation on the device fails.
+    if (record.reason.find("insufficient memory") == std::string::npos) return record;
     if (!device_memory_free()) throw std::bad_alloc();
     record.status = "skipped"; // the workspace of the form did not fit into the device's memory
   }

@@ -172,7 +172,7 @@ Counters::Counters(std::size_t count) : values_(count) {
 
 Counters::~Counters() {
   if (!window_) return;
-  if (!std::uncaught_exceptions()) { // during stack unwinding the other ranks do not arrive; leave() ends them
+  if (!std::uncaught_exceptions()) { // during stack unwinding the other ranks do not arrive here; leave() ends them
     MPI_Win_unlock_all(window_->win);
     MPI_Win_free(&window_->win);
   }

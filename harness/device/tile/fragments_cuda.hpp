@@ -261,8 +261,8 @@ __device__ __forceinline__ void multiply_add(const A16<Op> &a, const B16<Op> &b,
   }
 }
 
-/// sums[i] += A_i B for every i < tiles. The sum has 16 terms for each of `steps` steps. A_i has 16 rows; load(i, s)
-/// returns its terms 16 s ... 16 s + 15. B is `tile`. The rows of the tile are terms or, if `across`, columns of B.
+/// sums[i] += A_i B for every i < tiles. The sum has 16 * steps terms. A_i has 16 rows; load(i, s) returns its terms
+/// 16 s ... 16 s + 15. B is `tile`. The rows of the tile are terms or, if `across`, columns of B.
 template <class Op, int pitch, int steps, bool across, int tiles, int blocks, class Load>
 __device__ __forceinline__ void multiply_add(const Load &load, const Element<Op> *tile, Sum (&sums)[tiles][blocks]) {
 #pragma unroll

@@ -203,7 +203,7 @@ __device__ __forceinline__ void multiply_rows(const E *a_rows, const E *b_rows,
   }
   commit_products();
 }
-/// sums += a b. The tile b in shared memory has 16 rows for each of `steps` steps.
+/// sums += a b. The tile b in shared memory has 16 * steps rows.
 template <class Op, int steps, int N, class E>
 __device__ __forceinline__ void add_product(const fragments::A16<Op> (&a)[steps], const E *b_rows,
                                             fragments::Sum (&sums)[N]) {
