@@ -27,7 +27,8 @@ std::vector<std::string> result_names(const UsersArrays &inputs);
 /// Reads those of the named arrays that the file contains, in the layout of the file. A .npy file contains one array
 /// without a name, which gets the first of `names`. Input error if an array occurs under two names.
 UsersArrays read_users(const std::string &path, const std::vector<std::string> &names, const Convention &convention);
-/// Writes arrays as numbers of type `real`. They must already have the convention's layout.
+/// Writes arrays, which must already have the convention's layout. q, k, v, w, o and their gradients are numbers of
+/// type `real`, all other arrays of type wide_of(real).
 void write_users(const std::string &path, UsersArrays arrays, const Convention &convention, Real real,
                  const Facts &meta);
 

@@ -38,7 +38,7 @@ std::string reading_in_child(const std::string &path, const std::function<std::s
 void reading_in_child(const std::string &path, const std::function<void(const Send &)> &work,
                       const std::function<void(const Receive &)> &take) {
   // One deflated byte expands to at most 1032 bytes, which the slowest machine reads in 10 us. Every 8 of these bytes
-  // may become a table cell of 64 bytes. The library needs memory of its own besides (least_bytes).
+  // may become a table cell of 64 bytes. least_bytes is for the library's own memory.
   constexpr unsigned least_seconds = 10, bytes_per_second = 100'000;
   constexpr std::uint64_t bytes_a_byte = 8256, least_bytes = 256 << 20;
   struct stat s {};
