@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cells: cases that differ only in their seed. Different settings are never averaged."""
+"""Groups cases to cells. The cases of a cell differ only in their seed; different settings are never averaged."""
 from __future__ import annotations
 
 import dataclasses
@@ -17,7 +17,7 @@ WORST_FIRST = ("failed", "not run", "skipped", "meaningless", "ok")
 
 
 def planned(case: Case) -> tuple[Any, ...]:
-    """Everything that distinguishes a case except its seed and the parameters that tuning chose."""
+    """Everything that distinguishes a case, except its seed and the parameters that tuning chose."""
     chosen = case.chosen
     params = tuple(
         (owner, name, value)
@@ -30,7 +30,7 @@ def planned(case: Case) -> tuple[Any, ...]:
 
 
 def mean_and_error(values: Sequence[float]) -> tuple[float, float]:
-    """Mean and its standard error; the error is NaN for one value."""
+    """(mean, standard error of the mean). The error is NaN for one value."""
     if not values:
         return math.nan, math.nan
     mean = float(np.mean(values))
@@ -68,7 +68,7 @@ def cell_of(cases: list[Case]) -> Cell:
 
 
 def cells(cases: list[Case]) -> list[Cell]:
-    """Every cell of the files, in the order of the plan. Trials are not cells."""
+    """Every cell of the files, in the order of the plan. The trials of tuning are left out."""
     groups: dict[tuple[Any, ...], list[Case]] = {}
     for case in cases:
         if case.setting != "trial":
@@ -79,13 +79,14 @@ def cells(cases: list[Case]) -> list[Cell]:
 
 
 def tell_apart(cells: list[Cell]) -> None:
-    """Sets `told` of every cell to the settings that distinguish it: settings of the task that vary among the cells of
-    this task and experiment, and settings of the layer that vary among the layer's cells there. Values chosen by tuning
-    are not included."""
+    """Sets `told` of every cell to the settings that distinguish it from the other cells of its task and experiment:
+    the settings of the task that vary among these cells, and the settings of its layer that vary among the layer's
+    cells. Values that tuning chose are not included."""
     values: dict[tuple[str, ...], set[str]] = {}
 
     def place(cell: Cell, owner: str, name: str) -> tuple[str, ...]:
-        return (cell.experiment.replace("matrix", ""), cell.task, owner, name)  # a task's page shows both in one table
+        # the page of a task shows cells of the experiment "matrix" and of no experiment in one table
+        return (cell.experiment.replace("matrix", ""), cell.task, owner, name)
 
     for cell in cells:
         for owner, mine in cell.params.items():
@@ -104,12 +105,12 @@ def tell_apart(cells: list[Cell]) -> None:
 
 
 def task_setting(cell: Cell) -> str:
-    """The task's setting: cells are compared only if it is the same."""
+    """The parameters of the cell's task as a text. Cells are compared only if these are the same."""
     return str(sorted(cell.params.get(cell.task, {}).items()))
 
 
 def ran_with(cell: Cell) -> dict[str, Params]:
-    """{owner: {name: value}}: the parameters of a cell, planned values overridden by tuned ones."""
+    """{owner: {name: value}}: the parameters with which a cell ran. Tuned values override planned values."""
     params = {owner: dict(mine) for owner, mine in cell.params.items()}
     for (owner, name), value in cell.chosen.items():
         params.setdefault(owner, {})[name] = value
@@ -117,8 +118,8 @@ def ran_with(cell: Cell) -> dict[str, Params]:
 
 
 def settings(cell: Cell) -> Params:
-    """{name: value}: planned parameters of the task and the layer. A layer's parameter is called layer.name if the task
-    has a parameter of that name."""
+    """{name: value}: the planned parameters of the task and the layer. A parameter of the layer is called LAYER.name if
+    the task has a parameter of the same name."""
     task = dict(cell.params.get(cell.task, {}))
     for name, value in cell.params.get(cell.variant, {}).items():
         task[f"{cell.variant}.{name}" if name in task else name] = value
@@ -126,7 +127,7 @@ def settings(cell: Cell) -> Params:
 
 
 def varying(group: list[Cell]) -> dict[str, list[Value]]:
-    """Parameters that differ among cells, except gates and free parameters chosen by tuning: {name: values}."""
+    """{name: values} of the planned parameters that differ among the cells."""
     values: dict[str, dict[Value, None]] = {}
     for cell in group:
         for name, value in settings(cell).items():
@@ -135,7 +136,7 @@ def varying(group: list[Cell]) -> dict[str, list[Value]]:
 
 
 def tuning(cell: Cell) -> str:
-    """ "tuned: scale = 16", "untuned defaults", "nothing free"."""
+    """How the layer of a cell was tuned: "tuned: scale = 16", "untuned defaults" or "nothing free"."""
     said = ", ".join(f"{name} = {value:g}" if value == value else f"{name} = default"
                      for (_, name), value in cell.chosen.items())  # fmt: skip
     if cell.setting == "tuned":
@@ -145,13 +146,15 @@ def tuning(cell: Cell) -> str:
 
 
 def signature(cell: Cell) -> tuple[Any, ...]:
-    """All metrics of all seeds to nine digits: equal for layers that compute the same under these settings."""
+    """All metrics of all seeds to nine digits. Layers that compute the same under these settings have equal
+    signatures."""
     numbers = sorted((name, of.values) for name, of in cell.metrics.items())
     return (tuple(cell.seeds), tuple((n, tuple(f"{v:.8e}" for v in values)) for n, values in numbers))
 
 
 def coincidences(group: list[Cell]) -> dict[str, str]:
-    """{variant: letter} for the cells of one task with the same numbers in every metric and seed."""
+    """{variant: letter} for the cells of one task. Layers whose numbers agree in every metric and seed share a letter;
+    other layers have none."""
     same: dict[tuple[Any, ...], list[str]] = {}
     for cell in group:
         if cell.status == "ok":
@@ -161,7 +164,7 @@ def coincidences(group: list[Cell]) -> dict[str, str]:
 
 
 def counts(cells: Iterable[Cell | Blank]) -> dict[str, int]:
-    """{status: number of cells}: a cell is a layer on a task at one setting."""
+    """{status: number of cells}."""
     found: dict[str, int] = {}
     for cell in cells:
         found[cell.status] = found.get(cell.status, 0) + 1
@@ -169,21 +172,22 @@ def counts(cells: Iterable[Cell | Blank]) -> dict[str, int]:
 
 
 def beats_chance(cell: Cell) -> bool:
-    """Whether the cell is better than a guess by more than two standard errors. False for one seed, because it has no
-    error."""
+    """Whether the cell is better than a guess by more than two standard errors. False for one seed, for which there is
+    no standard error."""
     if math.isnan(cell.error):
         return False
     return math.isnan(cell.chance) or cell.direction * (cell.mean - cell.chance) > 2 * cell.error
 
 
 def is_fixed(cell: Cell) -> bool:
-    """Whether the weights of the layer are fixed. Such a layer cannot be written to, so that it is compared
-    separately."""
+    """Whether the weights of the layer are fixed. Such a layer is compared separately, because nothing is written to
+    it."""
     return cell.family == "persistent memory"
 
 
 def pareto(points: list[tuple[float, float]], direction: int) -> list[int]:
-    """The indices of the (cost, value) pairs that no other pair beats in both."""
+    """The Pareto front: the indices of the (cost, value) pairs whose value no pair with a smaller or equal cost
+    reaches. Larger values are better if `direction` is 1, smaller values if it is -1."""
     order = sorted(range(len(points)), key=lambda i: (points[i][0], -direction * points[i][1]))
     front, best = [], -math.inf
     for i in order:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""report.py RESULTS.h5 ... -o DIR: a site of static pages in DIR that needs no network, its figures in DIR/figures;
-with --format md one Markdown file, with --csv tables instead.
+"""report.py RESULTS.h5 ... -o DIR: writes a site of static pages, which needs no network, into DIR, and its figures
+into DIR/figures. With --format md, writes one Markdown file instead; with --csv, tables.
 
-Exit codes: 0 written; 2 usage; 3 a file that cannot be read or a folder that cannot be written (one line on
-standard error, nothing left behind)."""
+Exit codes: 0: written; 2: usage error; 3: a file cannot be read or a folder cannot be written. With code 3 there is one
+line on standard error, and nothing is left behind."""
 from __future__ import annotations
 
 import argparse
@@ -15,7 +15,7 @@ import shutil
 import sys
 from typing import Any
 
-os.environ["OMP_NUM_THREADS"] = "1"  # one process per core draws: NumPy threads would compete
+os.environ["OMP_NUM_THREADS"] = "1"  # there is a drawing process for each core, so NumPy's threads would only compete
 
 logging.getLogger("matplotlib").setLevel(
     logging.ERROR
@@ -28,8 +28,8 @@ from reports.records import Results  # noqa: E402
 
 
 def layers_in_order(results: Results) -> list[str]:
-    """Every layer of the files, in the order in which layers get their looks (style.assign_looks). Layers that are
-    drawn next to few others come first, because the first looks differ most. Layers of a family are adjacent."""
+    """Every layer of the files, in the order in which layers get their looks (style.assign_looks). The first looks
+    differ most, so the layers of figures with few layers come first. Layers of a family are adjacent."""
     family = {c.variant: c.family for c in results.cells}
     trained = {t.mixer for t in results.trainings}
     runs = collections.Counter((c.experiment, c.task, c.variant) for c in results.cells)
@@ -40,7 +40,7 @@ def layers_in_order(results: Results) -> list[str]:
 
 
 def load(paths: list[str]) -> Results:
-    """The results of all files, with their cells."""
+    """The results of all files, with cells, matrix and looks of layers."""
     results = read.read(paths)
     from reports import cells
     from reports import matrix

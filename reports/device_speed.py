@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Times of one device, collected by bench/collect.py (bench/results/DEVICE.csv): ours next to the fastest peer's."""
+"""Times on one device, which bench/collect.py collected (bench/results/DEVICE.csv): our times and those of the fastest
+peer."""
 from __future__ import annotations
 
 import csv
@@ -13,8 +14,9 @@ from reports.records import Device, DeviceRow
 
 SHAPE = ("B", "H", "T", "Dk", "Dv")
 WIDTHS = (64, 128, 256)  # head widths with a column in the summary
-DECODED = 16  # calls of at most this many steps are decoding
-ABOUT = dict(curves="lengths and widths next to a multiple of 64", drawn="shapes drawn at random")  # FILE.curves.csv
+DECODED = 16  # calls of at most so many steps count as decoding
+# NAME in FILE.NAME.csv -> what the shapes in the file are
+ABOUT = dict(curves="lengths and widths next to a multiple of 64", drawn="shapes drawn at random")
 NEEDED = {
     "source",
     "variant",
@@ -33,7 +35,7 @@ NEEDED = {
 
 
 def read(path: str) -> Device:
-    """Reads a table of bench/collect.py; ValueError for any other file."""
+    """Reads a table that bench/collect.py wrote. ValueError for any other file."""
     with open(path, encoding="utf-8", newline="") as f:
         lines = f.read().splitlines()
     origin = [line[1:].strip() for line in lines if line.startswith("#")]
@@ -54,17 +56,17 @@ def read(path: str) -> Device:
 
 @dataclass
 class Summary:
-    """Our time over the fastest peer's, of one layer in one pass."""
+    """Ratios of our time to the fastest peer's time, for one layer and one pass."""
 
     variant: str
     which: str  # forward or backward
-    count: int  # shapes that both ran
+    count: int  # number of shapes that both we and a peer ran
     mean: float  # geometric mean of the ratios
     by_width: list[float | None]  # geometric mean for each of WIDTHS; no decoding, packed texts or grouped heads
 
 
 def summary(device: Device) -> list[Summary]:
-    """A row per layer and pass in which a peer ran too."""
+    """A row for each layer and pass that a peer ran too."""
     found = []
     for which, rows in device.passes.items():
         for variant in {r.variant for r in rows if r.ratio is not None}:
@@ -83,8 +85,8 @@ def mean_ratio(some: list[float]) -> float | None:
 
 
 def compared(rows: list[dict[str, str]]) -> list[DeviceRow]:
-    """A row per layer, shape and precision: our time, the fastest peer's, their ratio, the fraction of the limit. Peers
-    of float32 arrays with bf16 products store bf16."""
+    """A row for each layer, shape and precision: our time, the fastest peer's time, their ratio, and the least possible
+    time as a fraction of ours. If a case has float32 arrays and bf16 products, its peers store bf16."""
     cases: dict[tuple[tuple[int, ...], str, str, str, str, str], list[dict[str, str]]] = {}
     for row in rows:
         stored = row["storage"] if row["math"] == "exact" else ""
@@ -104,7 +106,7 @@ def compared(rows: list[dict[str, str]]) -> list[DeviceRow]:
 
 
 def refused(rows: list[dict[str, str]]) -> list[tuple[str, str, int]]:
-    """[(peer, reason, number of cases)] that were not timed."""
+    """[(source, reason, number of cases)] for the cases that were not timed."""
     said: dict[tuple[str, str], int] = {}
     for row in rows:
         if row["status"] != "ok":

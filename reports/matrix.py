@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The matrix of variants x tasks: one headline per task; every cell has mean and standard error, or a reason why
-not."""
+"""The matrix of layers and tasks. A task is shown by its headline metric. Every place has its mean and standard error,
+or the reason why there is none."""
 from __future__ import annotations
 
 import math
@@ -17,14 +17,14 @@ SCALE = LinearSegmentedColormap.from_list("recollect", ["#f4f7fa", "#b7d3e8", "#
 
 
 def pick(group: list[Cell]) -> Cell | None:
-    """The cell that the matrix shows for a layer and a task: the cell of the experiment called matrix, else the only
-    cell. None for a sweep, which has no single number."""
+    """The cell that the matrix shows for a layer and a task: the cell of the experiment called matrix (or of no
+    experiment) if there is exactly one, or the only cell. None for a sweep, which has no single number."""
     named = [c for c in group if c.experiment in ("", "matrix")]
     return named[-1] if len(named) == 1 else group[0] if len(group) == 1 else None
 
 
 def settings_of(all_cells: list[Cell]) -> dict[str, int]:
-    """{task: number of its settings}: a column of the matrix compares layers at one setting."""
+    """{task: number of settings at which it ran}. A column of the matrix compares layers only if there is one."""
     found: dict[str, set[str]] = {}
     for cell in all_cells:
         found.setdefault(cell.task, set()).add(cells_.task_setting(cell))
@@ -32,8 +32,8 @@ def settings_of(all_cells: list[Cell]) -> dict[str, int]:
 
 
 def place_of(group: list[Cell], settings: int) -> Cell | Blank:
-    """The matrix entry of a layer and a task: a cell, or the reason why there is none. `settings` is the number of
-    settings at which the task was run."""
+    """What the matrix shows for a layer and a task: a cell, or the reason why there is none. `group` are the cells of
+    this layer on this task, and `settings` is the number of settings at which the task ran."""
     if not group:
         return Blank("not planned", "this pair was not in the plan of any file")
     if settings > 1:
@@ -47,7 +47,7 @@ def good(places: Iterable[Cell | Blank]) -> list[Cell]:
 
 
 def build(all_cells: list[Cell]) -> Matrix | None:
-    """The matrix of these cells, or None without any."""
+    """The matrix of these cells; None if there are no cells."""
     if not all_cells:
         return None
     tasks = sorted({c.task for c in all_cells})
@@ -66,13 +66,14 @@ def build(all_cells: list[Cell]) -> Matrix | None:
 
 
 def ranked(matrix: Matrix | None, task: str) -> list[Cell]:
-    """The comparable cells of a task: one per layer, all at the same setting of the task."""
+    """The cells of a task that can be compared: one per layer, all at the same setting of the task."""
     mine = [matrix.cell[v, task] for _, v in matrix.variants] if matrix and task in matrix.tasks else []
     return [c for c in good(mine) if math.isfinite(c.mean)]
 
 
 def shade(matrix: Matrix, task: str) -> dict[str, float]:
-    """{variant: 0 ... 1} for a task's values; 1 is the best, or the largest if neither larger nor smaller is better."""
+    """{variant: number from 0 to 1} for the values of a task. 1 is the best value, or the largest if neither larger nor
+    smaller values are better."""
     mine = good(matrix.cell[v, task] for _, v in matrix.variants)
     values = {c.variant: c.mean for c in mine if math.isfinite(c.mean)}
     if not values:
@@ -88,7 +89,7 @@ def shade(matrix: Matrix, task: str) -> dict[str, float]:
 
 
 def colours(fraction: float) -> tuple[str, str]:
-    """(background, text) colours of a shade, with enough contrast."""
+    """(colour of the background, colour of the text) for a shade from 0 to 1, with enough contrast."""
     rgba = SCALE(fraction)
     linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in rgba[:3]]
     light = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
@@ -97,5 +98,5 @@ def colours(fraction: float) -> tuple[str, str]:
 
 
 def counts(matrix: Matrix) -> dict[str, int]:
-    """{status: pairs} over the whole matrix."""
+    """{status: number of pairs of a layer and a task} over the whole matrix."""
     return cells_.counts(matrix.cell.values())

@@ -9,7 +9,7 @@ from reports.records import Claim
 
 
 def _table() -> dict[str, dict[str, str]]:
-    """The site's columns of papers.tsv, by number. The program reads the same file."""
+    """{number of a paper: its row in papers.tsv, with a link to arXiv}. The program reads the same file."""
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "papers.tsv")
     with open(path, encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
@@ -20,8 +20,8 @@ def _table() -> dict[str, dict[str, str]]:
 
 PAPERS = _table()
 
-# The size of the models that a paper trains, where it gives one, by row of the ledger. 000 leaves the size of Fig 4,
-# 6 and 7 open.
+# Row of the ledger -> the size of the models that the paper trains for it, where the paper says. 000 does not say the
+# size for its figures 4, 6 and 7.
 GPT2_SMALL = dict(width=768, layers=12)  # 000 §3.1
 LISTING_2 = dict(width=12, layers=1)  # 000 E.4
 ONE_LAYER_OF_64 = dict(width=64, layers=1)  # 003 §6
@@ -46,17 +46,18 @@ TRAINED_SIZES = {
 
 
 def about(paper: str) -> dict[str, str]:
-    """The row of a paper; for a paper that is not in the table an empty row with a title."""
+    """The row of a paper in papers.tsv. For a paper that has no row: an empty row with `paper` as its title."""
     return PAPERS.get(paper) or {**dict.fromkeys(next(iter(PAPERS.values())), ""), "title": paper}
 
 
 def short_name(paper: str) -> str:
-    """"Test-time regression" for "003"; the number itself for an unknown paper."""
+    """The title up to its colon, such as "Test-time regression" for "003"; the number itself for an unknown paper."""
     return PAPERS[paper]["title"].split(":")[0] if paper in PAPERS else paper
 
 
 def bibtex(claim: Claim, verdict: str, meta: dict[str, str]) -> str:
-    """The citation of one finding, with its verdict in words and the version, commit and seed that produced it."""
+    """The citation of one finding in BibTeX, with its verdict in words and the version, commit and seed that produced
+    it."""
     commit = meta.get("git_commit", "")[:12]
     dirty = " with uncommitted changes" if meta.get("git_dirty") == "true" else ""
     version, seed = meta.get("version", "?"), meta.get("seed", "?")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints "[i/N] what, time remaining": rewritten in place on a terminal, else a new line every ten seconds."""
+"""Prints "[i/N] what, time remaining". On a terminal the line is replaced; elsewhere a new line comes every ten
+seconds."""
 from __future__ import annotations
 
 import os
@@ -7,7 +8,7 @@ import time
 
 
 class Progress:
-    """Prints to a file descriptor, or nowhere if it is None."""
+    """Prints progress to a file descriptor; prints nothing if the descriptor is None."""
 
     def __init__(self, what: str, total: int, descriptor: int | None = None) -> None:
         self.what, self.total, self.done, self.descriptor = what, total, 0, descriptor

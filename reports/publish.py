@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Puts a finished report in place in one step: in spite of interruptions, readers see the earlier report or the new
-one.
+"""Puts a finished report in place in one step, so that readers always see the earlier report or the new one, even if
+the program is interrupted.
 
-A site is made in a separate folder next to the target and exchanged with it. Files in the target that no report wrote
-are kept. Tables are written next to their targets and renamed."""
+A site is made in a separate folder beside the target folder, and the two folders are then exchanged. Files in the
+target folder that no report wrote are kept. A table is written to a temporary file, which is then renamed."""
 from __future__ import annotations
 
 import contextlib
@@ -40,7 +40,8 @@ def is_report(folder: str) -> bool:
 
 
 def written_by_report(folder: str) -> set[str]:
-    """Files that an earlier report wrote there. Versions without a manifest wrote pages and four folders."""
+    """The files that an earlier report wrote into the folder. A report without a manifest, which an earlier version
+    wrote, consists of pages and the folders FOLDERS."""
     if not is_report(folder):
         return set()
     with contextlib.suppress(OSError), open(os.path.join(folder, MANIFEST), encoding="utf-8") as f:
@@ -50,7 +51,7 @@ def written_by_report(folder: str) -> set[str]:
 
 
 def check_folder(folder: str) -> None:
-    """Refuses, before any work, a folder in which no site can be written."""
+    """OSError if no site can be written into the folder. Called before any work is done."""
     if os.path.exists(folder) and not os.path.isdir(folder):
         raise OSError(f"{folder} exists and is not a folder")
     if os.path.exists(folder) and os.path.samefile(folder, os.getcwd()):
@@ -61,7 +62,7 @@ def check_folder(folder: str) -> None:
 
 
 def force_to_disk(folder: str) -> None:
-    """Forces every file below `folder`, and the folders, to disk."""
+    """Forces all files and folders below `folder` to disk."""
     for at, _, names in os.walk(folder):
         for path in [os.path.join(at, name) for name in names] + [at]:
             if os.path.isfile(path) or os.path.isdir(path):
@@ -71,7 +72,7 @@ def force_to_disk(folder: str) -> None:
 
 
 def take_along(folder: str, new: str) -> None:
-    """Links files of `folder` that no report wrote into `new`."""
+    """Makes hard links in `new` to those files of `folder` that no report wrote."""
     ours = written_by_report(folder)
     for path in files_below(folder):
         if path in ours or path == MANIFEST:
@@ -82,12 +83,12 @@ def take_along(folder: str, new: str) -> None:
         os.makedirs(os.path.dirname(target), exist_ok=True)
         try:
             os.link(source, target, follow_symlinks=False)
-        except OSError:  # a file system without hard links
+        except OSError:  # the file system has no hard links
             shutil.copy2(source, target, follow_symlinks=False)
 
 
 def exchange(new: str, folder: str) -> bool:
-    """Exchanges `folder` and `new` in one step. False if the system does not support that."""
+    """Exchanges the folders `folder` and `new` in one step. False if the system does not support this."""
     libc = ctypes.CDLL(None, use_errno=True)
     if not hasattr(libc, "renameat2"):
         return False
@@ -100,7 +101,7 @@ def exchange(new: str, folder: str) -> bool:
 
 
 def put_in_place(new: str, folder: str) -> None:
-    """Moves the finished site in `new` to `folder`; afterwards `new` may contain the old site."""
+    """Moves the finished site from `new` to `folder`. Afterwards `new` has the old site, if there was one."""
     with open(os.path.join(new, MANIFEST), "w", encoding="utf-8") as f:
         f.write("\n".join(sorted(files_below(new))))
     os.chmod(new, os.stat(folder).st_mode & 0o7777 if os.path.isdir(folder) else 0o777 & ~umask())
@@ -131,7 +132,8 @@ def umask() -> int:
 
 
 def remove_abandoned(parent: str) -> None:
-    """Removes folders in `parent` that killed reports left, which are the folders whose lock nobody holds."""
+    """Removes folders in `parent` that killed reports left behind. These are the folders whose lock no process
+    holds."""
     for entry in os.scandir(parent):
         if entry.name.startswith(".report-") and entry.is_dir(follow_symlinks=False):
             with contextlib.suppress(OSError):
@@ -145,8 +147,8 @@ def remove_abandoned(parent: str) -> None:
 
 @contextlib.contextmanager
 def site(folder: str) -> Iterator[str]:
-    """A new folder for the pages, moved to `folder` at the end. An exception or a signal leaves nothing behind; a
-    kill leaves a folder, which the next report removes."""
+    """A context with a new folder for the pages, which is moved to `folder` at the end. An exception or a signal leaves
+    nothing behind. If the process is killed, the new folder remains, and the next report removes it."""
     folder = os.path.realpath(folder)
     parent = os.path.dirname(folder)
     os.makedirs(parent, exist_ok=True)
@@ -155,11 +157,12 @@ def site(folder: str) -> Iterator[str]:
     held = os.open(new, os.O_RDONLY | os.O_DIRECTORY)
     with contextlib.suppress(
         OSError
-    ):  # a file system without locks: another report may remove the folder, and this one then fails
+    ):  # without locks in the file system, another report may remove the folder, and this report then fails
         fcntl.flock(held, fcntl.LOCK_EX)
 
     def give_up(*_: object) -> NoReturn:
-        """Exits at once. (An exception would be lost if the signal interrupts the callbacks of a fork.)"""
+        """Exits at once. (It does not raise, because an exception is lost if the signal comes during the callbacks of a
+        fork.)"""
         workers.end()
         shutil.rmtree(new, ignore_errors=True)
         os._exit(3)
@@ -175,7 +178,7 @@ def site(folder: str) -> Iterator[str]:
 
 
 def files(folder: str, contents: dict[str, str]) -> None:
-    """Writes {name: text} into `folder`, each file in one step."""
+    """Writes `contents`, {name of a file: text}, into `folder`. Each file appears in one step."""
     os.makedirs(folder, exist_ok=True)
     for name, text in contents.items():
         descriptor, path = tempfile.mkstemp(prefix=f".{name}-", dir=folder)

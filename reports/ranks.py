@@ -17,21 +17,22 @@ FEWEST_TASKS = 3
 class Ranks:
     tasks: list[str]
     layers: list[str]  # best first
-    means: list[float]  # rank 1 is the best; ties share their mean rank
+    means: list[float]  # mean rank of each layer; rank 1 is the best, and ties share the mean of their ranks
     left_out: list[str]  # layers without a value on one of the tasks
-    critical: float  # layers whose mean ranks differ by less do not differ significantly
+    critical: float  # critical difference: two layers whose mean ranks differ by less do not differ significantly
 
     def not_told_from_best(self) -> int:
         return sum(mean - self.means[0] < self.critical for mean in self.means)
 
 
 def normal(x: Curve) -> Curve:
-    """The standard normal distribution function."""
+    """The standard normal distribution function of each number in x."""
     return np.array([0.5 * math.erfc(-a / math.sqrt(2)) for a in x])
 
 
 def studentized_range(groups: int, level: float = LEVEL) -> float:
-    """The value that the range of `groups` standard normal numbers exceeds with probability `level`."""
+    """The value that the range (largest minus smallest) of `groups` standard normal numbers exceeds with probability
+    `level`."""
     x = np.linspace(-8, 8, 801)
     density = groups * np.exp(-x * x / 2) / math.sqrt(2 * math.pi) * (x[1] - x[0])
     below = normal(x)
@@ -48,16 +49,17 @@ def critical_difference(layers: int, tasks: int) -> float:
 
 
 def ranks_of(values: list[float], direction: int) -> list[float]:
-    """Rank 1 is the best value; equal values share the mean of their ranks."""
+    """The rank of each value. Rank 1 is the best, and equal values share the mean of their ranks."""
     better = [sum(direction * other > direction * own for other in values) for own in values]
     equal = [values.count(own) for own in values]
     return [b + (e + 1) / 2 for b, e in zip(better, equal)]
 
 
 def over_tasks(matrix: Matrix | None) -> Ranks | None:
-    """Ranks of layers over tasks. A task counts if larger or smaller values of its headline metric are better, and if
-    at least 90% as many layers have a value on it as on the task with the most. A layer is ranked if it has a value on
-    all of these tasks. None if fewer than FEWEST_TASKS tasks count or fewer than two layers are ranked."""
+    """Ranks of layers over tasks. Two conditions make a task count: larger or smaller values of its headline metric are
+    better, and at least 90% as many layers have a value on it as on the task with the most values. A layer is ranked if
+    it has a value on all tasks that count. None if fewer than FEWEST_TASKS tasks count or fewer than two layers are
+    ranked."""
     if not matrix:
         return None
     good: dict[str, dict[str, Cell]] = {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Result files -> records. The schema of the files is recollect.schema's."""
+"""Reads result files into records (records.py). recollect.schema has the schema of the files."""
 from __future__ import annotations
 
 import csv
@@ -13,11 +13,12 @@ from recollect.schema import ResultFile, Row, Unreadable, opened, plain, value_o
 from reports import device_speed
 from reports.records import BenchRow, Case, Claim, Device, Experiment, File, Point, Results, Statement, Trained, known
 
-Key = Union[int, str]  # of a finding: its number, or in older files the claim's name
+Key = Union[int, str]  # identifies a finding: its number, or in older files the name of its claim
 
 
 def file_name(name: str) -> str:
-    """Checks that a name may become the file name of a page or figure. Files of this program have no other names."""
+    """Returns the name if it may be the file name of a page or figure; ValueError if not. The program writes only names
+    that may."""
     if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}", name):
         raise ValueError(f"'{name[:40]}' cannot be the name of a page")
     return name
@@ -36,14 +37,14 @@ def recorded(case: Case, row: Row) -> None:
 
 
 def read_cases(file: ResultFile) -> list[Case]:
-    """The runs of one file: one case per planned row, with its parameters, record, metrics and series."""
+    """The cases of one file, one for each row of its plan, with parameters, record, metrics and series."""
     cases: dict[int, Case] = {row["case"]: case_of(row) for row in file.rows("plan")}
     for row in file.rows("parameters"):
         cases[row["case"]].params.setdefault(row["owner"], {})[row["name"]] = value_of(row)
     for row in file.rows("choices"):  # values that the trials of a tuned case chose, which override planned ones
         cases[row["case"]].chosen[row["owner"], row["name"]] = value_of(row)
     if "--state-bytes" in file.meta.get("command_line", ""):
-        for case in cases.values():  # the run chose the widths of each layer, as tuning chooses other parameters
+        for case in cases.values():  # the run chose the widths d and dv for each layer, so they count as chosen
             planned = case.params.get(case.task, {})
             case.chosen.update({(case.task, name): planned.pop(name) for name in ("d", "dv") if name in planned})
     for row in file.rows("records"):
@@ -59,7 +60,8 @@ def read_cases(file: ResultFile) -> list[Case]:
 
 
 def point_of(row: Row) -> Point:
-    """A row of /claims as a point. In version 1, tiers stand for roles, and points of a claim's control are rivals."""
+    """A row of /claims as a point. Files of schema version 1 have tiers instead of roles, and the points of a claim's
+    control are rivals."""
     if "role" in row:
         return Point(**known(Point, row))
     role = "rival" if row["is_control"] else {"paper": "statement", "limit": "limit"}.get(row["tier"], "obligation")
@@ -77,13 +79,14 @@ def claim_of(row: Row) -> Claim:
     claim = Claim(**dict(known(Claim, row), **lists, id=file_name(row["claim"])))
     claim.passed = bool(claim.passed)
     if claim.verdict == "not_tested" and not claim.reason:
-        claim.reason = "reason_not_in_the_file"  # a baseline only stores verdicts
+        claim.reason = "reason_not_in_the_file"  # a baseline stores verdicts, but no reasons
     return claim
 
 
 def read_claims(file: ResultFile) -> dict[str, Claim]:
-    """{claim: finding} of one file, with rivals separate from other points. Fields that schema version 1 lacks are
-    empty. Versions 1 and 2 have one finding per claim, later versions one per user's point."""
+    """{claim: finding} of one file, with rivals apart from other points. Fields that a file of schema version 1 lacks
+    are empty. Files of versions 1 and 2 have one finding per claim; in later versions, a claim has a finding for each
+    point that the user named."""
     findings: dict[Key, Claim] = {finding_of(row): claim_of(row) for row in file.rows("claim_texts")}
     points: dict[tuple[Key, int], Point] = {}
     for row in file.rows("claim_plan"):  # how the findings of the file were measured
@@ -94,7 +97,7 @@ def read_claims(file: ResultFile) -> dict[str, Claim]:
         claim, point = findings[finding_of(row)], point_of(row)
         claim.verdict, claim.expected, claim.passed = row["claim_verdict"], row["expected"], bool(row["passed"])
         (claim.rivals if point.role == "rival" else claim.points).append(point)
-        if not row.get("is_control"):  # version 1 renumbers a control's points and does not store their parameters
+        if not row.get("is_control"):  # version 1 numbers the points of a control anew, without their parameters
             points[finding_of(row), row["point"]] = point
     for row in file.rows("claim_parameters"):
         points[finding_of(row), row["point"]].params[row["name"]] = value_of(row)
@@ -107,7 +110,7 @@ def read_claims(file: ResultFile) -> dict[str, Claim]:
 
 
 def joined(one: Claim, other: Claim) -> Claim:
-    """Joins two findings of a claim to one, which passes if both do."""
+    """Joins two findings of a claim to one finding, which passes if both do."""
     points, rivals = one.points + other.points, one.rivals + other.rivals
     return replace(other if one.passed else one, points=points, rivals=rivals)
 
@@ -150,7 +153,7 @@ def read_file(path: str) -> File:
 
 
 def read_device(path: str) -> Device:
-    """The times of a device, from a table of bench/collect.py."""
+    """Reads a table of bench/collect.py. Unreadable if it cannot be read."""
     try:
         return device_speed.read(path)
     except (OSError, ValueError, csv.Error) as failure:
@@ -158,9 +161,9 @@ def read_device(path: str) -> Device:
 
 
 def read(paths: list[str]) -> Results:
-    """Joins all files. Cases are concatenated. If several files have a claim, the finding of the last file counts, but
-    a baseline, which only has verdicts, never replaces a finding that has more. A user's own points are added to the
-    points of a suite."""
+    """Reads and joins all files. Cases are concatenated. If several files have a finding on the same claim, the finding
+    of the last file counts, with two exceptions: a finding of a baseline, which has only a verdict, never replaces
+    another finding; and points that the user named are added to the points of a suite."""
     devices = [read_device(path) for path in paths if path.endswith(".csv")]
     files = [read_file(path) for path in paths if not path.endswith(".csv")]
     claims: dict[str, Claim] = {}

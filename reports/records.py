@@ -18,7 +18,7 @@ Curve = NDArray[Any]
 
 @dataclass
 class Case:
-    """A layer on a task with one seed: as planned, then as recorded."""
+    """A layer on a task with one seed, as planned and as recorded."""
 
     variant: str
     form: str
@@ -29,7 +29,7 @@ class Case:
     family: str = "other"
     headline: str = ""  # the task's first metric
     better: str = ""  # larger, smaller or neither
-    chance: float = math.nan  # the headline metric of a guess
+    chance: float = math.nan  # value of the headline metric for a random guess
     ceiling: float = math.nan
     setting: str = ""  # tuned, untuned, fixed, or trial
     experiment: str = ""
@@ -37,8 +37,8 @@ class Case:
     reason: str = "the run ended before it"
     state_bytes: float = math.nan  # per head
     flops: float = math.nan  # per token and head
-    params: dict[str, Params] = field(default_factory=dict)  # by owner: the task, the layer
-    chosen: Chosen = field(default_factory=dict)  # by tuning; overrides planned values
+    params: dict[str, Params] = field(default_factory=dict)  # planned values, by owner: the task or the layer
+    chosen: Chosen = field(default_factory=dict)  # values that tuning chose; they override planned values
     metrics: dict[str, float] = field(default_factory=dict)
     series: dict[str, Curve] = field(default_factory=dict)
     file: int = 0  # index of the file
@@ -46,7 +46,7 @@ class Case:
 
 @dataclass
 class Summary:
-    """A metric over seeds; the standard error is NaN for one seed."""
+    """A metric over seeds: mean, standard error (NaN for one seed) and values."""
 
     mean: float
     error: float
@@ -65,7 +65,7 @@ class Cell:
     headline: Optional[str]
     direction: int  # 1 if larger is better, -1 if smaller is, else 0
     count: int  # number of cases, one per seed
-    mean: float  # of the headline
+    mean: float  # mean of the headline metric over seeds
     error: float
     params: dict[str, Params]
     chosen: Chosen = field(default_factory=dict)
@@ -83,12 +83,13 @@ class Cell:
     metrics: dict[str, Summary] = field(default_factory=dict)
     series: dict[str, list[Curve]] = field(default_factory=dict)  # one curve per seed
     told: Params = field(default_factory=dict)  # the settings that distinguish this cell from others
-    same: str = ""  # the letter shared by layers with the same numbers
+    same: str = ""  # letter that layers with the same numbers share; "" if there are no such layers
 
 
 @dataclass
 class Blank:
-    """A place of the matrix without a cell: not planned, or the task was swept and no setting is preferred."""
+    """A place of the matrix that has no cell, because the pair was not planned, or because it ran at several
+    settings."""
 
     status: str
     reason: str
@@ -118,9 +119,9 @@ class Point:
     tolerance: float
     relation: str  # equal, at_most or at_least
     verdict: str
-    sensitivity: float = math.nan  # the smallest relative error that it detects
+    sensitivity: float = math.nan  # smallest relative error that the point detects
     params: Params = field(default_factory=dict)
-    asked: bool = False  # one of the user's own points, in place of the suite's
+    asked: bool = False  # whether the user named this point (--point)
 
 
 @dataclass
@@ -136,8 +137,8 @@ class Claim:
     statement: str = ""
     exact: str = ""
     explanation: str = ""
-    scope: str = ""  # if refuted
-    reason: str = ""  # if not tested
+    scope: str = ""  # scope of a refutation
+    reason: str = ""  # why the claim is not tested
     condition: str = ""
     paragraph: str = ""
     conditions: str = ""
@@ -149,15 +150,15 @@ class Claim:
     points: list[Point] = field(default_factory=list)
     rivals: list[Point] = field(default_factory=list)
     effort: str = ""
-    asked: bool = False  # measured at the user's own points, in place of the suite's
+    asked: bool = False  # whether it was measured at points that the user named (--point)
     path: str = ""  # path of the file with the finding
-    asked_path: str = ""  # path of the file with the user's own points that were added to the suite's
-    trained: Optional[Judged] = None  # the trained models' verdict on its row of the ledger
+    asked_path: str = ""  # path of another file, whose points (named by the user) were added to those of the suite
+    trained: Optional[Judged] = None  # verdict of trained models on the claim's row of the ledger
 
 
 @dataclass
 class Experiment:
-    """The [[run]] or [[train]] entry of a suite."""
+    """A [[run]] or [[train]] entry of a suite."""
 
     experiment: str
     title: str = ""
@@ -177,7 +178,7 @@ class Trained:
     chance: float = math.nan
     settings: Params = field(default_factory=dict)
     curve: list[tuple[int, float, float]] = field(default_factory=list)  # (step, loss, accuracy)
-    metrics: dict[str, float] = field(default_factory=dict)  # state_bytes, and the length of the longest word solved
+    metrics: dict[str, float] = field(default_factory=dict)  # state_bytes; `length`: length of the longest word solved
     file: int = 0
 
 
@@ -205,25 +206,25 @@ class Statement:
     other_seeds: int = 0
     other_diverged: int = 0
     file: int = 0
-    title: str = ""  # title of its experiment
-    printed: str = ""
-    size: dict[str, float] = field(default_factory=dict)  # size of its models
-    paper_size: bool = False  # whether that is the size in the paper
+    title: str = ""  # title of the experiment
+    printed: str = ""  # what the paper prints about the experiment
+    size: dict[str, float] = field(default_factory=dict)  # size of the models
+    paper_size: bool = False  # whether the models have the size that the paper gives
 
 
 @dataclass
 class Judged:
-    """The trained models' verdict on a row of the ledger."""
+    """The verdict of trained models on a row of the ledger."""
 
     outcome: str
-    counts: Counter[str]  # verdict -> number of statements that decide
+    counts: Counter[str]  # verdict -> number of statements with it, of those that decide the row
     said: str
     statements: list[Statement]
 
 
 @dataclass
 class BenchRow:
-    """A timed case. Fields that an older file lacks are empty."""
+    """A row of /bench: one case, timed by the program or a peer. Fields that an older file lacks are empty."""
 
     source: str
     name: str
@@ -257,7 +258,7 @@ class BenchRow:
 
 @dataclass
 class DeviceRow:
-    """Our time of one case on a device, and the fastest peer's time."""
+    """Our time for one case on a device, and the time of the fastest peer."""
 
     variant: str
     without: str
@@ -266,8 +267,8 @@ class DeviceRow:
     math: str
     ours: dict[str, str]
     theirs: Optional[dict[str, str]]
-    ratio: Optional[float]  # our time over the peer's
-    share: Optional[float]  # fraction of the limit
+    ratio: Optional[float]  # our time divided by the peer's time
+    share: Optional[float]  # least possible time divided by our time
 
 
 @dataclass
@@ -276,7 +277,7 @@ class Device:
 
     name: str  # name of its page
     title: str
-    origin: list[str]  # lines about its origin
+    origin: list[str]  # lines about the origin of the rows: device, commands, commits
     passes: dict[str, list[DeviceRow]]
     refused: list[tuple[str, str, int]]  # (peer, reason, number of cases)
 
@@ -297,7 +298,7 @@ class File:
 
 @dataclass
 class Results:
-    """All files of a report; report.load adds the cells and their matrix."""
+    """The contents of all files of a report. command.load() adds the cells and their matrix."""
 
     files: list[File] = field(default_factory=list)
     devices: list[Device] = field(default_factory=list)
@@ -314,7 +315,7 @@ class Results:
 
 @dataclass
 class Picture:
-    """A drawn figure and its size in pixels of the page."""
+    """A drawn figure, and its size in CSS pixels."""
 
     name: str
     width: int
@@ -328,6 +329,6 @@ Record = TypeVar("Record")
 
 
 def known(kind: type[Record], row: Row) -> dict[str, Any]:
-    """The columns of a row that are fields of the dataclass."""
+    """The columns of a row that are fields of the dataclass `kind`."""
     names = {f.name for f in dataclasses.fields(kind)}
     return {name: value for name, value in row.items() if name in names}

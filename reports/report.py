@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""report.py RESULTS.h5 ... -o DIR: what `recollect report` runs; see command.py."""
+"""report.py RESULTS.h5 ... -o DIR: the program that `recollect report` runs. command.py does the work."""
 import os
 import sys
 

@@ -19,7 +19,7 @@ Table = tuple[list[str], list[list[Any]]]  # columns, rows
 
 
 def cell(text: object) -> str:
-    """A cell's text, in which raw HTML is displayed, not rendered."""
+    """The text of a cell in Markdown. HTML in it is displayed as text."""
     return html.escape(str(text), quote=False).replace("|", "\\|").replace("\n", " ")
 
 
@@ -85,8 +85,8 @@ def markdown(results: Results) -> str:
 
 
 def parameters_of(cell: Cell) -> dict[str, Value]:
-    """{"task.n": 16, "layer.beta": 0.2}: a cell's parameters, including tuned values; "automatic" if the layer
-    decides."""
+    """The parameters of a cell with tuned values, such as {"task.n": 16, "layer.beta": 0.2}. The value is "automatic"
+    if the layer decides."""
     found: dict[str, Value] = {}
     for owner, mine in cells_.ran_with(cell).items():
         of = "task" if owner == cell.task else "layer"
@@ -95,7 +95,7 @@ def parameters_of(cell: Cell) -> dict[str, Value]:
 
 
 def cells_csv(cells: list[Cell]) -> Table:
-    """(columns, rows): one row per cell and metric, one column per parameter."""
+    """(columns, rows). There is a row for each cell and metric, and a column for each parameter."""
     ran = [parameters_of(c) for c in cells]
     names = sorted({name for mine in ran for name in mine})
     fixed = ("experiment", "task", "variant", "family", "form", "real", "setting")
@@ -142,7 +142,7 @@ def column_of(b: BenchRow, name: str) -> Any:
 
 
 def bench_csv(results: Results) -> Table:
-    """(columns, rows): one row per case, including those that were not timed."""
+    """(columns, rows). There is a row for each case, including cases that were not timed."""
     columns = (
         "source",
         "name",
@@ -176,7 +176,7 @@ def bench_csv(results: Results) -> Table:
 
 
 def csv_tables(results: Results) -> dict[str, Table]:
-    """{file name: (columns, rows)}"""
+    """{name of a file: (columns, rows)}."""
     keep = ("id", "source", "verdict", "expected", "scope", "reason", "condition", "system", "statement", "exact",
             "explanation", "paragraph", "conditions", "next", "answer")  # fmt: skip
     numbers = ("measured", "predicted", "standard_error", "tolerance", "relation", "verdict")
@@ -202,7 +202,8 @@ def csv_tables(results: Results) -> dict[str, Table]:
 
 
 def csv_text(columns: Sequence[str], rows: list[list[Any]]) -> str:
-    """The table as CSV, without text that a spreadsheet would read as a formula, or a terminal as a command."""
+    """The table as CSV. Text that a spreadsheet would read as a formula, or a terminal as a command, is made
+    harmless."""
     out = io.StringIO()
     csv.writer(out).writerows([columns, *([plain(value) for value in row] for row in rows)])
     return out.getvalue()
@@ -224,7 +225,7 @@ def is_number(text: str) -> bool:
 
 
 def texts(results: Results, as_markdown: bool, as_csv: bool) -> dict[str, str]:
-    """{file name: contents}"""
+    """{name of a file: contents}."""
     found = {"report.md": markdown(results)} if as_markdown else {}
     if as_csv:
         found.update({name: csv_text(*table) for name, table in csv_tables(results).items()})

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The verdict of trained models on a row of the ledger: one verdict, by models of the paper's size.
+"""Gives each row of the ledger one verdict of trained models, if possible of models that have the paper's size.
 
-A row has statements on several experiments: some with the paper's model size, some with others, some that the paper
-does not print. Statements decide if they are about something printed and by models of the paper's size. If the paper
-gives no size or no model has it, the widest models decide, and the verdict says so."""
+A row has statements on several experiments. The models of some experiments have the size that the paper gives, others
+do not; about some experiments the paper prints nothing. The statements that decide are about experiments that the paper
+prints, and their models have the paper's size. If the paper gives no size or no model has it, the widest models decide,
+and the verdict says so."""
 from __future__ import annotations
 
 import collections
@@ -18,12 +19,12 @@ SIZE = ("width", "layers", "steps")  # settings for the size of a model and the 
 
 
 def claim_of(row: str) -> str:
-    """The id of a row's claim: "vla-copy-task" -> "vla_copy_task"."""
+    """The id of the claim that belongs to a row: "vla_copy_task" for "vla-copy-task"."""
     return row.replace("-", "_")
 
 
 def sizes(results: Results) -> dict[tuple[int, str], dict[str, float]]:
-    """{(file, experiment): {setting: its largest value}} for the settings of model size."""
+    """{(file, experiment): {setting: its largest value}} for the settings SIZE."""
     found: dict[tuple[int, str], dict[str, float]] = {}
     for run in results.trainings:
         mine = found.setdefault((run.file, run.experiment), {})
@@ -35,8 +36,9 @@ def sizes(results: Results) -> dict[tuple[int, str], dict[str, float]]:
 
 
 def described(statements: list[Statement], results: Results) -> list[Statement]:
-    """Every statement with its experiment's title, what the paper prints about it, the size of its models, and whether
-    the paper has the same size. Statements on models of the paper's size come first, then the widest models."""
+    """The statements with four fields added: the title of the experiment, what the paper prints about it, the size of
+    the models, and whether this is the paper's size. Statements about models of the paper's size come first, then those
+    about the widest models."""
     known = sizes(results)
     said = []
     for s in statements:
@@ -51,8 +53,9 @@ def described(statements: list[Statement], results: Results) -> list[Statement]:
 
 
 def deciding(statements: list[Statement]) -> list[Statement]:
-    """The statements that decide: printed ones if there are any, by models of the paper's size if there are any,
-    else by the widest."""
+    """The statements that decide a row. Only statements about experiments that the paper prints are considered, if
+    there are any. Of these, those about models of the paper's size decide; if there are none, those about the widest
+    models."""
     mine = [s for s in statements if s.printed] or statements
     as_printed = [s for s in mine if s.paper_size]
     widest = max(s.size.get("width", 0) for s in mine)
@@ -60,7 +63,7 @@ def deciding(statements: list[Statement]) -> list[Statement]:
 
 
 def size_text(statement: Statement) -> str:
-    """The size of a statement's models, and the size that the paper gives, in words."""
+    """The size of the models of a statement, and the size that the paper gives, in words."""
     paper = papers.TRAINED_SIZES.get(statement.row)
     mine = params_text({n: v for n, v in statement.size.items() if n != "steps"}) or "unknown size"
     if statement.paper_size:
@@ -71,14 +74,15 @@ def size_text(statement: Statement) -> str:
 
 
 def verdict(counts: Counter[str]) -> str:
-    """The verdict of a row from {verdict: statements}: if some are refuted and others hold, it is refuted in part."""
+    """The verdict of a row from {verdict: number of statements}. If some statements are refuted and others hold, the
+    row is refuted in part."""
     if counts["refuted"]:
         return "trained_in_part" if counts["holds"] else "trained_refuted"
     return "trained_holds" if counts["holds"] == sum(counts.values()) else "trained_undecided"
 
 
 def judged(results: Results) -> dict[str, Judged]:
-    """{row: what trained models say about it} for every row with statements."""
+    """{row of the ledger: verdict of trained models} for every row with statements."""
     rows: dict[str, list[Statement]] = {}
     for s in results.statements:
         rows.setdefault(s.row, []).append(s)
@@ -96,7 +100,7 @@ def judged(results: Results) -> dict[str, Judged]:
 
 
 def attach(results: Results) -> None:
-    """Adds to every claim that needs training the trained models' verdict on its row."""
+    """Sets `trained` of every claim to the verdict of trained models on its row, if there is one."""
     by_claim = {claim_of(row): found for row, found in judged(results).items()}
     for claim in results.claims:
         claim.trained = by_claim.get(claim.id)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trained models: a row per set of runs that differ only in their seed, and the curves of an experiment."""
+"""Tables and curves of trained models. A row of a table stands for runs that differ only in their seed."""
 from __future__ import annotations
 
 import math
@@ -21,18 +21,18 @@ MOST = 12  # panels per figure
 
 @dataclass
 class TrainedRow:
-    """Trained models that differ only in their seed: mean and standard error of accuracy and loss."""
+    """Trained models that differ only in their seed, with mean and standard error of accuracy and loss."""
 
     mixer: str
     shown: str  # the settings that vary in the experiment, as text
-    panel: str  # `shown` without the rate
+    panel: str  # `shown` without the learning rate
     rate: Value | None
     mean: float
     error: float
     loss: float
     loss_error: float
     chance: float
-    least: float  # accuracy
+    least: float  # the lowest accuracy
     count: int
     others: str  # how many diverged or did not run
     runs: list[Trained]
@@ -40,12 +40,12 @@ class TrainedRow:
 
 @dataclass
 class TrainedExperiment:
-    """An experiment of one file."""
+    """An experiment of one file: its rows, statements and figures."""
 
     name: str
     file: int
     title: str
-    printed: str  # what the paper prints about it
+    printed: str  # what the paper prints about the experiment
     varied: str
     rows: list[TrainedRow]
     statements: list[Statement] = field(default_factory=list)
@@ -53,13 +53,14 @@ class TrainedExperiment:
 
 
 def told(meta: dict[str, str]) -> str:
-    """The command, commit and device by which the models of a file were trained."""
+    """The command, commit and device with which the models of a file were trained."""
     facts = [meta.get("command_line", ""), meta.get("git_commit", "")[:7], meta.get("device", "")]
     return ", ".join(fact for fact in facts if fact)
 
 
 def outcome(run: Trained, measure: str) -> float:
-    """The accuracy or loss of a run. As in the statements, a diverged run has accuracy 0 and the loss of a guess."""
+    """The accuracy or loss of a run. A diverged run has accuracy 0 and the loss of a guess, as for statements
+    (harness/train/statements.cpp)."""
     if run.status != "diverged":
         return run.accuracy if measure == "accuracy" else run.loss
     return 0 if measure == "accuracy" else math.log(float(run.settings["vocabulary"]))
@@ -93,7 +94,7 @@ def row_of(runs: list[Trained], varying: set[str]) -> TrainedRow:
 
 
 def varied(runs: list[Trained], values: dict[str, set[str]]) -> str:
-    """The first line of an experiment: what was varied, and what the models are compared by."""
+    """The first line about an experiment: which settings vary, and whether accuracy or loss compares the models."""
     settings = sorted(name for name, seen in values.items() if len(seen) > 1 and name != "mixer")
     mixers = list(dict.fromkeys(run.mixer for run in runs))
     parts = [f"the layer ({', '.join(mixers)})"] if len(mixers) > 1 else []
@@ -106,7 +107,7 @@ def varied(runs: list[Trained], values: dict[str, set[str]]) -> str:
 
 
 def ordered(value: str) -> tuple[int, float, str]:
-    """Sort key of a value (numbers before words), and its text."""
+    """A sort key of a setting's value, which puts numbers before words. Its last element is the text to display."""
     try:
         return 0, float(value), f"{float(value):g}"
     except ValueError:
@@ -114,7 +115,7 @@ def ordered(value: str) -> tuple[int, float, str]:
 
 
 def experiments(results: Results) -> list[TrainedExperiment]:
-    """The experiments, in the order of the files."""
+    """The experiments of all files, in the order of the files."""
     groups: dict[tuple[int, str], list[Trained]] = {}
     for run in results.trainings:
         groups.setdefault((run.file, run.experiment), []).append(run)
@@ -136,8 +137,8 @@ def experiments(results: Results) -> list[TrainedExperiment]:
 
 
 def suites(results: Results) -> dict[int, str]:
-    """{file: name of its page} for files with trained models: the file's own name, without characters that names
-    must not have."""
+    """{file: name of its page} for files with trained models. The name is that of the file, with _ for characters that
+    the name of a page must not have."""
     found: dict[int, str] = {}
     for file in dict.fromkeys(run.file for run in results.trainings):
         stem = os.path.splitext(os.path.basename(results.files[file].path))[0].removeprefix("trained_")
@@ -147,12 +148,14 @@ def suites(results: Results) -> dict[int, str]:
 
 
 def measure(experiment: TrainedExperiment) -> str:
-    """What the experiment's curves show: accuracy, or for text the loss, because most bytes cannot be predicted."""
+    """What the curves of an experiment show: accuracy, but for task=text the loss, because most bytes of a text cannot
+    be predicted."""
     return "loss" if experiment.rows[0].runs[0].settings["task"] == "text" else "accuracy"
 
 
 def panels(experiment: TrainedExperiment) -> dict[str, list[TrainedRow]]:
-    """{settings besides the mixer and the rate: rows to draw}, each at its best rate."""
+    """{settings other than mixer and learning rate: the rows to draw}. Each mixer has one row, at its best learning
+    rate."""
     best: dict[str, dict[str, TrainedRow]] = {}
     loss = measure(experiment) == "loss"
 
@@ -180,8 +183,8 @@ def caption(experiment: TrainedExperiment) -> str:
 
 
 def curves(experiment: TrainedExperiment) -> Figure | None:
-    """The measure on the training's batches against steps: one line per row, one panel per setting besides the
-    mixer; bands are two standard errors of the mean over seeds."""
+    """Accuracy or loss on the training batches against steps. There is a panel for each combination of settings other
+    than mixer and learning rate, with a line for each mixer. Bands are two standard errors of the mean over seeds."""
     found = dict(list(panels(experiment).items())[:MOST])
     if not found:
         return None

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Work in forked processes, without deadlocks between a worker and its parent: a worker writes its results to files,
-sends one byte per finished item and at most one message, and ends with an exit status."""
+"""Spreads work over forked processes, the workers. A worker writes its results to files, sends one byte per finished
+item and at most one message, and ends with an exit status. So little fits into the pipes, and no deadlock is
+possible."""
 from __future__ import annotations
 
 import ctypes
@@ -42,8 +43,8 @@ def end() -> None:
 
 
 def read(pipe: int) -> bytes:
-    """What the pipe holds, or nothing at its end. Waits at most a second at a time, because
-    Python handles a signal that arrives just before a wait only after that wait."""
+    """Waits for bytes in the pipe and returns them; empty at the end of the pipe. Each single wait lasts at most a
+    second, because Python handles a signal that arrives just before a wait only after this wait."""
     while not select.select([pipe], [], [], 1)[0]:
         pass
     return os.read(pipe, 4096)
@@ -52,8 +53,8 @@ def read(pipe: int) -> bytes:
 def spread(
     work: Callable[[Item], None], items: list[Item], advance: Callable[[int], None] = lambda count: None
 ) -> None:
-    """Calls work(item) for every item, on all cores, and advance(number of items finished since the last call). OSError
-    if a worker fails or dies."""
+    """Calls work(item) for every item, on all cores. Meanwhile calls advance(number of items finished since the last
+    call). OSError if a worker fails or dies."""
     count = min(len(os.sched_getaffinity(0)), len(items))
     parent, (said, errors), (heard, finished) = os.getpid(), os.pipe(), os.pipe()
     open_ = {said, errors, heard, finished}
