@@ -2,7 +2,7 @@
 // Capacity (002 §3, 000 §2.1): the largest n for which 99% of n stored pairs are recalled. A read is decoded as the
 // nearest value; values are unit vectors.
 //
-// One row of three steps. After each write one of the pairs written so far is queried, so that step n tests a memory of
+// Example of three steps. After each write one of the pairs written so far is queried, so that step n tests a memory of
 // n pairs:
 //   t      1      2      3
 //   k,v    k1,a   k2,b   k3,c

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copying (004 §6.3): write L tokens under the keys of their positions, then give them back in order.
 //
-// One row with L = 2 (p: position keys):
+// Example with L = 2 (p: position keys):
 //   t      1      2      3      4
 //   k,v    p1,a   p2,b   p3,0   p4,0     beta = 0 at steps 3 and 4
 //   q      p1     p2     p1     p2

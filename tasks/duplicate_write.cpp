@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writing the same pair again (002 §4-5): the delta rule should change nothing, but a sum doubles the stored value.
 //
-// One row with one other pair and 3 writes of the pair (k,v), asked for k throughout:
+// Example with one other pair and 3 writes of the pair (k,v), asked for k throughout:
 //   t      1        2       3       4
 //   k,v    k1,v1    k,v     k,v     k,v
 //   q      k        k       k       k

@@ -4,7 +4,7 @@
 //
 // The key of an item is the normalised sum of its tokens' embeddings, each multiplied by a row of signs for its place,
 // so that items which share tokens have similar keys. Value token j is stored under the key multiplied by row r_j of
-// signs. One row: 2 items of 2 value tokens, seen by the head that asks for value token 2 of item 1 (*: element by
+// signs. Example: 2 items of 2 value tokens, seen by the head that asks for value token 2 of item 1 (*: element by
 // element):
 //   t      1          2          3          4
 //   k,v    k1*r1,a    k1*r2,b    k2*r1,c    k2*r2,d

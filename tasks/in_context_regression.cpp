@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // In-context linear regression with noise, y_i = W x_i + noise e_i, with d dimensions and up to `rounds` d examples.
 //
-// One row: after each example the next one is predicted. The prediction is compared with the Bayes-optimal prediction
+// Example: after each example the next one is predicted. The prediction is compared with the Bayes-optimal prediction
 // from the same examples:
 //   t      1         2         3
 //   k,v    x1,y1     x2,y2     x3,y3

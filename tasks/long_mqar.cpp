@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A few fixed pairs under a long filler (004 §6.5): how long do the first n pairs stay readable?
 //
-// One row with n = 2, T = 5, filler = pairs:
+// Example with n = 2, T = 5, filler = pairs:
 //   t      1        2        3        4        5
 //   k,v    k1,a     k2,b     x3,c     x4,d     x5,e      x: fresh random keys, c, d, e: random words
 //   q      k1       k2       k2       k1       k1        read from step 3 on

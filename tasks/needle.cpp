@@ -12,7 +12,7 @@
 // keys of another needle are similar to the keys of the needle asked for: token by token, their inner product is
 // `alike`.
 //
-// One row with a needle of 2 tokens in a text of 7 steps (w: haystack words under their own keys x):
+// Example with a needle of 2 tokens in a text of 7 steps (w: haystack words under their own keys x):
 //   t      1      2      3      4      5      6      7
 //   k,v    x1,w1  x2,w2  n1,8   n2,3   x5,w5  x6,w6  x7,w7
 //   q      x1     x2     n1     n2     x5     n1     n2

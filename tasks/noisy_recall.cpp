@@ -2,7 +2,7 @@
 // MAD's noisy in-context recall (arXiv 2403.17844) without training: pairs of a key and its value lie among pairs of
 // noise tokens. A key that occurred before asks for its value.
 //
-// One row of 4 pairs, the second of them noise (x, y), with a step for each token but the first and the last:
+// Example of 4 pairs, the second of them noise (x, y), with a step for each token but the first and the last:
 //   token  1    2    3    4    5    6    7    8
 //          k1   a    x    y    k2   b    k1   a
 //   k           k1   a    x    y    k2   b

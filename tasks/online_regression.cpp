@@ -4,7 +4,7 @@
 //   x_{t+1} = 0.9 x_t + 0.02 e_t for t < T/4, 0.999 x_t + 0.02 e_t after;  e_t ~ N(0, Sigma), unit diagonal
 //   k_t = x_t,  v_t = x_{t+1} / |x_{t+1}|,  q_t = x_{t+1};  loss_t = |v_{t+1} - o_t|^2
 //
-// One row:   t  1        2                    (x'  = x / |x|)
+// Example:   t  1        2                    (x'  = x / |x|)
 //            k  x1       x2
 //            v  x2'      x3'
 //            q  x2       x3

@@ -2,7 +2,7 @@
 // Re-binding (002 §4): n keys are written again and again with new values. Each key should answer with its latest
 // value.
 //
-// One row with n = 2 keys at 60 degrees and 2 rounds, seen by the head that asks for key 1 after the last write:
+// Example with n = 2 keys at 60 degrees and 2 rounds, seen by the head that asks for key 1 after the last write:
 //   t      1       2       3       4
 //   k,v    k1,a    k2,b    k2,c    k1,d
 //   q      k1      k1      k1      k1    <- scored: should be d; a is stale

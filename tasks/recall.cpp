@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Associative recall (000 §2.1): store n pairs, ask for one of them through a noisy copy of its key.
 //
-// Each batch element is an independent memory. One row with n = 3, asked for the second pair:
+// Each batch element is an independent memory. Example with n = 3, asked for the second pair:
 //   t      1        2        3
 //   k,v    k1,v1    k2,v2    k3,v3
 //   q      k1       k2       k2 + noise     <- the read after the last write is scored; it should be v2

@@ -2,7 +2,7 @@
 // Recall from corrupted writes: keys and values that are noisy, lack channels, or are scaled up (the three tests of
 // EFLA).
 //
-// One row with n = 3, asked for the second pair (k', v': corrupted):
+// Example with n = 3, asked for the second pair (k', v': corrupted):
 //   t      1         2         3
 //   k,v    k1',v1'   k2',v2'   k3',v3'
 //   q      k1        k2        k2         <- the read after the last write is scored; v2 should be the nearest
@@ -28,7 +28,7 @@ Shape shape_of(const Params &p) {
   return {p.integer("levels") * p.integer("memories"), 1, p.integer("n"), p.integer("d"), p.integer("d")};
 }
 
-/// Corrupts rows of width d. Their random numbers start at index 0 of the stream.
+/// Corrupts rows of width d. All strengths use the same random numbers, from index 0 of the stream.
 void corrupt(std::vector<double> &rows, const std::string &kind, double strength, int d, const Stream &draw) {
   for (size_t i = 0; i < rows.size(); ++i) {
     if (kind == "noise") rows[i] += strength / std::sqrt(d) * draw.normal(i);

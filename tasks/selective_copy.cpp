@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Selective copying: the tokens to copy are scattered among noise, which a write gate can suppress.
 //
-// One row with L = 2 tokens and 2 noise steps (p: position keys, x: random keys, y: random words):
+// Example with L = 2 tokens and 2 noise steps (p: position keys, x: random keys, y: random words):
 //   t      1      2      3      4      5      6
 //   k,v    p1,a   x,y    x,y    p2,b   p3,0   p4,0     beta = 0 at steps 5 and 6, `noise_beta` at 2 and 3
 //   q                                  p1     p2

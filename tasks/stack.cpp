@@ -5,7 +5,7 @@
 // The key of a push depends only on the stack and the height, so that a later push at the same height writes the same
 // key again. A pop reads that key and writes nothing (v = 0, beta = 0, a spare key x).
 //
-// One row of one stack (p: keys of heights):
+// Example: one stack (p: keys of heights):
 //   t      1      2      3      4      5
 //          push   push   pop    push   pop
 //   k,v    p1,a   p2,b   x,0    p2,c   x,0

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Growth of the memory (004 §6.2, Prop 1; 002 §2): how the norm of S grows over T, for one kind of input.
+// Growth of the memory (004 §6.2, Prop 1; 002 §2): how the norm of S grows with t, for one kind of input.
 //
 //   inputs      keys and values                                                         a sum grows as
 //   zero_mean   N(0, I/d)                                                               sqrt(t)
 //   bounded     uniform on the unit sphere                                              sqrt(t)
 //   biased      unit, all with a common direction at squared cosine `bias`              t
 //
-// One row with d = 2, seen by its two heads (e: unit axes):
+// Example with d = 2, seen by its two heads (e: unit axes):
 //   t      1      2      3
 //   k,v    k1,v1  k2,v2  k3,v3
 //   q      e1     e1     e1     head 1      sum over heads of |o_t|^2 = |S_t|_F^2 for a read o = S q

@@ -3,7 +3,7 @@
 // converge to the least-squares solution S* = W_v Sigma W_k^T (W_k Sigma W_k^T)^{-1} (Eq 46), and does it stop changing
 // there?
 //
-// One row (g: N(0, I), drawn once for every two steps):
+// Example (g: N(0, I), drawn once for every two steps):
 //   t      1       2       3       4
 //   k,v    k1,v1   k2,v2   k3,v3   k4,v4
 //   q      g1      g1      g2      g2

@@ -2,7 +2,7 @@
 // State exchange (000 Theorem 1): n keys hold n values. Each further step exchanges the values of two keys by writing k
 // = k_i - k_j with v = 0 and beta = 1. Reads use a separate q, so that reading never writes.
 //
-// One row with n = 3, swaps (2,1) then (3,1), seen by the head that follows key 1:
+// Example with n = 3, swaps (2,1) then (3,1), seen by the head that follows key 1:
 //   t      1        2        3        4          5
 //   k,v    k1,v1    k2,v2    k3,v3    k2-k1,0    k3-k1,0
 //   q      k1       k1       k1       k1         k1

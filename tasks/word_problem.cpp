@@ -8,7 +8,7 @@
 // with beta = 0 under a spare key x. If a letter needs more steps, the rest are left out, as in a layer with too few
 // reflections.
 //
-// One row of S3 (3 points, 2 steps per letter): the letters (1 2 3) and (1 2), seen by the head that follows key 1
+// Example: S3 (3 points, 2 steps per letter): the letters (1 2 3) and (1 2), seen by the head that follows key 1
 //   t      1        2        3        4          5          6          7
 //   k,v    k1,v1    k2,v2    k3,v3    k1-k2,0    k2-k3,0    k1-k2,0    x,0
 //   q      k1       k1       k1       k1         k1         k1         k1

@@ -2,7 +2,7 @@
 // Multi-query associative recall as zoology generates it, without training: first the pairs, then every key once more,
 // at places that follow a power law. A short convolution forms the key of a step from the tokens before it.
 //
-// One row of 2 pairs in 8 tokens (f: filler, a random token), with a step for each token but the first:
+// Example of 2 pairs in 8 tokens (f: filler, a random token), with a step for each token but the first:
 //   token  1    2    3    4    5    6    7    8
 //          k1   v1   k2   v2   k2   f    k1   f
 //   k           k1   v1   k2   v2   k2   f    k1

@@ -2,8 +2,8 @@
 // Error-free linear attention: the delta rule's differential equation dS/ds = (v - S k) k^T, solved exactly over a time
 // beta instead of by one Euler step (Lei et al. 2025, arXiv:2512.12602).
 //
-//   S_t = S_{t-1} (I - g_t k_t k_t^T) + g_t v_t k_t^T,   g_t = (1 - exp(-beta_t |k_t|^2)) / |k_t|^2,   beta_t at k_t = 0
-//   o_t = S_t q_t
+//   S_t = S_{t-1} (I - g_t k_t k_t^T) + g_t v_t k_t^T,   o_t = S_t q_t
+//   g_t = (1 - exp(-beta_t |k_t|^2)) / |k_t|^2, or beta_t if k_t = 0
 //
 // At small beta it approaches delta_net: the step size beta differs from g_t by the relative amount beta |k|^2 / 2. As
 // beta grows, it approaches nlms. The code replaces k by k / m, where m is a power of two, so that no square overflows;

@@ -48,7 +48,7 @@ template <class Real> void chunked(const Call<Real> &call) {
 template <class Real> struct ChannelsBack {
   HeadArrays<Real> arrays;
   ForgetGates<Real> f, d;
-  Array<Real> held, d_o, d_q, d_v, d_state; // held [B,H,T,Dv]
+  Array<Real> held, d_o, d_q, d_v, d_state; // held: the states [B,H,T,Dv]
   KOKKOS_FUNCTION void operator()(size_t unit) const {
     const int D = arrays.Dk, V = arrays.Dv, T = arrays.T, j = int(unit % D);
     const Head<Real> h = arrays.head(unit / D);

@@ -2,7 +2,7 @@
 // Log-linear Gated DeltaNet (Guo et al. 2025, arXiv:2506.04761): gated_delta_net with a state for every level l of a
 // Fenwick tree over the past, each read with a separate weight. A step erases from all levels.
 //
-//   S_t^0 = beta_t v_t k_t^T,   S_t^l = alpha_t S_{t-1}^l (I - beta_t k_t k_t^T)   (steps that a level holds: levels.hpp)
+//   S_t^0 = beta_t v_t k_t^T,   S_t^l = alpha_t S_{t-1}^l (I - beta_t k_t k_t^T)   (steps of level l: levels.hpp)
 //   o_t = sum_l w_t^l S_t^l q_t
 //
 // If all weights w_t^l are 1, the layer is gated_delta_net. State: at most log2(T) + 2 matrices Dv x Dk; this grows

@@ -2,7 +2,7 @@
 // Log-linear Mamba-2 (Guo et al. 2025, arXiv:2506.04761; fla's fla/ops/log_linear_attn/naive.py): mamba2 with a state
 // for every level l of a Fenwick tree over the past, each read with a separate weight.
 //
-//   S_t^0 = beta_t v_t k_t^T,   S_t^l = alpha_t S_{t-1}^l        (steps that a level holds: levels.hpp)
+//   S_t^0 = beta_t v_t k_t^T,   S_t^l = alpha_t S_{t-1}^l        (steps of level l: levels.hpp)
 //   o_t = sum_l w_t^l S_t^l q_t
 //
 // If all weights are 1, the layer is mamba2. State: at most log2(T) + 2 matrices Dv x Dk; this grows with T, so the

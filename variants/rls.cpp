@@ -6,8 +6,9 @@
 //   S_t = S_{t-1} + (v_t - S_{t-1} k_t) (P_t k_t)^T,   S_0 = 0
 //   o_t = S_t q_t
 //
-// State: (Dv + Dk) x Dk: S, then P. Cost per token: recurrent 6 Dv Dk + 6 Dk^2; chunked (blocks of C by Woodbury) 6 Dv
-// Dk + 4 Dk^2 + C (3 Dv + 5 Dk) + C^2 / 3 flops, as matrix products; more if cancellation ends blocks early.
+// State: (Dv + Dk) x Dk: S, then P. Cost per token: recurrent 6 Dv Dk + 6 Dk^2; chunked (blocks of C steps, by
+// Woodbury's formula) 6 Dv Dk + 4 Dk^2 + C (3 Dv + 5 Dk) + C^2 / 3 flops, as matrix products; more if cancellation ends
+// blocks early.
 #include "variants/kernels/regression/gram.hpp"
 #include "variants/kernels/regression/least_squares_backward.hpp"
 

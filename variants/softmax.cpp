@@ -32,12 +32,12 @@ bool takes_rows(const Shape &s, const Params &) {
 }
 template <class Stored> using Number = typename CudaNumber<Stored>::type;
 template <class Stored> using Op = typename CudaNumber<Stored>::Op;
-/// The array as rows to write to.
+/// The array as rows that a kernel writes.
 template <class Stored>
 attention::DeviceRows<Number<Stored>> rows(const CallSettings &call, const Array<Stored> &array, int width) {
   return {reinterpret_cast<Number<Stored> *>(array.data()), call.shape.T, width};
 }
-/// The array as rows to read from.
+/// The array as rows that a kernel reads.
 template <class Stored>
 attention::Operand<Op<Stored>> operand(const CallSettings &call, const Array<Stored> &array, int width) {
   return {reinterpret_cast<const Number<Stored> *>(array.data()), call.shape.T, width};

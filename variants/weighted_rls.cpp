@@ -8,9 +8,9 @@
 //
 // The ridge is forgotten like the data, so P and its rounding errors grow without bound along directions that no recent
 // key has (wind-up). With keys that nearly repeat, or gates of 1e-8, no digit is correct. (The ridge of mesa does not
-// decay.) State: (Dv + Dk) x Dk: S, then P. Cost per token: recurrent 6 Dv Dk + 6 Dk^2; chunked (blocks of C by
-// Woodbury) 6 Dv Dk + 4 Dk^2 + C (3 Dv + 5 Dk) + C^2 / 3 flops, as matrix products; more if cancellation or decay ends
-// blocks early.
+// decay.) State: (Dv + Dk) x Dk: S, then P. Cost per token: recurrent 6 Dv Dk + 6 Dk^2; chunked (blocks of C steps, by
+// Woodbury's formula) 6 Dv Dk + 4 Dk^2 + C (3 Dv + 5 Dk) + C^2 / 3 flops, as matrix products; more if cancellation or
+// decay ends blocks early.
 #include "variants/kernels/regression/gram.hpp"
 #include "variants/kernels/regression/least_squares_backward.hpp"
 

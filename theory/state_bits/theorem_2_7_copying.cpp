@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 2402.01032 Theorem 2.7 and Corollary 2.8: a state of b bits copies at most b / log2 |V| tokens. Measured on every text
+// 2402.01032 Theorem 2.7 and Corollary 2.8: a state of b bits copies at most b / log2 |V| tokens. Measured on all texts
 // of L signs.
 #include "theory/state_bits/all_texts.hpp"
 #include "theory/support/measure.hpp"
