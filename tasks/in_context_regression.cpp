@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // In-context linear regression with noise, y_i = W x_i + noise e_i, with d dimensions and up to `rounds` d examples.
 //
-// Example: after each example the next one is predicted. The prediction is compared with the Bayes-optimal prediction
-// from the same examples:
+// After each pair (x_i, y_i), which we call an example, y_{i+1} is predicted for x_{i+1}. The prediction is compared
+// with the Bayes-optimal prediction from the same examples. One sequence:
 //   t      1         2         3
 //   k,v    x1,y1     x2,y2     x3,y3
 //   q      x2        x3        x4

@@ -3,7 +3,7 @@
 // repeated. A short convolution of length 2 makes the previous token the key, and the current one the value and the
 // query.
 //
-// Example, tokens u1 r1 u2 r2 u1 (storage = bigrams, T = 4):
+// Example with tokens u1 r1 u2 r2 u1 (storage = bigrams, T = 4):
 //   t      1    2    3    4
 //   k      u1   r1   u2   r2
 //   v,q    r1   u2   r2   u1     <- a cue that was seen before: the read should be r1, or r1 times its number of writes

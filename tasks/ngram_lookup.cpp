@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // N-gram look-up: which token follows a given n-gram of the text? This is one step of copying a text.
 //
-// Example of bigrams (n = 2), the text "a b c a a", asked for what follows "b c":
+// Example with bigrams (n = 2) of the text "a b c a a", asked for what follows "b c":
 //   t      1       2       3       4
 //   k,v    [ab],c  [bc],a  [ca],a  x,0       x: a random key, beta = 0
 //   q      [ab]    [bc]    [ca]    [bc]

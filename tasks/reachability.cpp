@@ -2,7 +2,7 @@
 // Reachability (000 §3.3): N nodes in two trees, in topological order. Each step gives only the parent of its node.
 // Which root reaches the node?
 //
-// Example, roots 1 and 2, edges 1 -> 3 and 3 -> 4 (e: node embeddings, a and b: the roots' values):
+// Example with roots 1 and 2 and edges 1 -> 3 and 3 -> 4 (e: node embeddings, a and b: the roots' values):
 //   t      1     2     3     4
 //   k,q    e1    e2    e3    e4
 //   v      a     b     0     0
