@@ -53,7 +53,7 @@ const std::vector<ConventionMistake> &convention_mistakes() {
        "every output, where queries or keys are not unit vectors",
        {"fla c:cde25dfd (#483)"}},
       {"shared_heads_interleaved",
-       "head h of the result reads the shared head h % n in place of h / n",
+       "head h of the H of the result reads, of N shared heads, head h % N in place of h / (H / N)",
        "grouped heads: every head but the first and the last",
        {"transformers #37533"}},
       {"texts_joined",
@@ -92,7 +92,8 @@ std::vector<Neighbour> neighbours(const Convention &c) {
       add("scale_differs", flag("--scale", text_of(scale)), [&](Convention &o) { o.scale = scale; });
   if (c.l2norm) add("l2norm_differs", "no --l2norm: q and k as they are", [](Convention &o) { o.l2norm.reset(); });
   if (c.l2norm != usual_eps) add("l2norm_differs", "--l2norm 1e-6", [](Convention &o) { o.l2norm = usual_eps; });
-  add("shared_heads_interleaved", "head h of the result reading the shared head h % n in place of h / n",
+  add("shared_heads_interleaved",
+      "head h of the H of the result reading, of N shared heads, head h % N in place of h / (H / N)",
       [](Convention &o) { o.heads_interleaved = true; });
   add("texts_joined", "every packed text starting from the final state of the one before",
       [](Convention &o) { o.texts_joined = true; });

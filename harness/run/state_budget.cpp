@@ -28,7 +28,7 @@ Params widths_within(double bytes, const Variant &variant, const Params &variant
   };
   // The state at a width has at least this many numbers, so the search starts at bytes / size of a number. It tries
   // every smaller width too, because a layer may not allow all widths.
-  const double size = real == Real::f32 ? 4 : 8;
+  const double size = real == Real::f64 ? 8 : 4;
   for (int width = int(std::min(high, std::floor(bytes / size))); width >= int(low); --width)
     if (fits(width)) return at(width);
   return at(int(low));

@@ -242,7 +242,7 @@ TEXTS = "--texts 4,0,5"  # of 10 steps
 LONG_KEYS = "--kind key-norms"
 JOINED = Wrong("every packed text starting from the final state of the one before", kernel={"joined": True})
 ONE_TEXT = lacking("has shape [3,4,", "cu_seqlens")
-INTERLEAVED = Wrong("h % n in place of h / n", kernel={"head_of": lambda h, n: h % n})
+INTERLEAVED = Wrong("h % N in place of h / (H / N)", kernel={"head_of": lambda h, n: h % n})
 
 TABLE = [
     # Libraries

@@ -22,6 +22,7 @@ BOOST_AUTO_TEST_CASE(widths_by_hand) {
   BOOST_TEST((widths("linear", 32768) == std::pair{64, 64}));
   BOOST_TEST((widths("linear", 32767) == std::pair{63, 63}));
   BOOST_TEST((widths("linear", 32768, {}, Real::f32) == std::pair{90, 90}));
+  BOOST_TEST((widths("linear", 256, {{"dv", "1"}}, Real::bf16) == std::pair{64, 1})); // states of bf16 are float32
   BOOST_TEST((widths("softmax", 32768, {{"n", "32"}}) == std::pair{64, 64}));
   BOOST_TEST((widths("softmax", 32768, {{"n", "64"}}) == std::pair{32, 32}));
   BOOST_TEST((widths("rls", 32768) == std::pair{45, 45}));
