@@ -21,7 +21,7 @@ import h5py
 import numpy as np
 
 # lines of bench before its one line; those of "[1/1]" and "recollect bench, 0:10 so far" come every ten seconds
-NOTES = ("warning: other programs take", "measuring what this machine", "[", "recollect bench, ")
+NOTES = ("warning: other programs take", "measuring the peak rates", "[", "recollect bench, ")
 CRATE = "ro-crate-metadata.json"
 KINDS = ("read", "write", "fsync", "rename", "open", "truncate", "malloc", "mmap")
 RUN = ("run", "--variants", "linear", "--tasks", "recall")
