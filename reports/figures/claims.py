@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The plot of one claim, from its points only: curves if a parameter is swept, else one row per point."""
+"""The plot of one claim. It shows the claim's points: as curves if a parameter is swept, else as one row per point."""
 from __future__ import annotations
 
 import re
@@ -14,7 +14,7 @@ from reports.records import Claim, Params, Point
 Line = tuple[str, str, tuple[tuple[str, Value], ...]]  # role, label, distinguishing parameters
 
 MOST_ROWS, MOST_LINES, WIDTH = 10, 6, 5.6
-FIRST_CHOICE = ("d", "T", "t", "n", "C")  # parameters preferred as the x axis if the law depends on several
+FIRST_CHOICE = ("d", "T", "t", "n", "C")  # preferred, in this order, as the x axis
 NAMING = ("quantity", "case")  # text parameters that say what a point measures
 
 
@@ -40,8 +40,8 @@ def has_number(points: list[Point], x: str) -> list[Point]:
 
 
 def law_along(points: list[Point], x: str) -> dict[Value, float]:
-    """{value of x: prediction}, in ascending order of x; {} if some x has several predictions, so that the law is not a
-    function of x."""
+    """{value of x: prediction}, in ascending order of x. The result is {} if one value of x has several predictions,
+    because the prediction is then not a function of x."""
     law: dict[Value, float] = {}
     for p in sorted(has_number(points, x), key=lambda p: p.params[x]):
         first = law.setdefault(p.params[x], p.predicted)
@@ -61,7 +61,8 @@ def names(exact: str, parameter: str) -> bool:
 
 
 def best_axis(candidates: list[str], points: list[Point], exact: str) -> str | None:
-    """The parameter of which the exact form is a function; if several qualify, one that occurs in its text."""
+    """The parameter that determines the prediction along every line. If several do, one that occurs in the text of the
+    exact form is preferred."""
 
     def rank(name: str) -> tuple[bool, bool, int, int, str]:
         choice = FIRST_CHOICE.index(name) if name in FIRST_CHOICE else len(FIRST_CHOICE)
@@ -72,8 +73,8 @@ def best_axis(candidates: list[str], points: list[Point], exact: str) -> str | N
 
 
 def sweep(points: list[Point], exact: str = "") -> tuple[str | None, list[Point]]:
-    """(x, the points that vary along x). x is a numeric parameter with at least 4 values among the points of one
-    quantity, or 3 if the text of the exact form contains x. (None, []) if there is none."""
+    """(x, the points that vary along x), or (None, []) if no parameter is suitable. x is a numeric parameter with at
+    least 4 values among the points of one quantity. If the text of the exact form contains x, 3 values are enough."""
     best: tuple[str | None, list[Point]] = (None, [])
     for what in sorted({measures(p) for p in points}, key=str):
         mine = [p for p in points if measures(p) == what and p.relation == "equal"]
@@ -109,8 +110,9 @@ def lines_of(points: list[Point], x: str) -> list[tuple[Line, list[Point]]]:
 
 
 def draw_prediction(ax: Axes, mine: list[Point], x: str, colour: str) -> None:
-    """Draws the predictions of a line. A statement's predictions are dashed, and one line across the axes if they are
-    all equal. Other predictions are a solid curve, or ticks if some x has several."""
+    """Draws the predictions of a line. A statement's predictions are drawn dashed; if they are all equal, they are one
+    horizontal line across the axes. Other predictions are drawn as a solid curve, or as ticks if one value of x has
+    several predictions."""
     law, stated = law_along(mine, x), mine[0].role == "statement"
     if stated and len(set(law.values())) == 1:
         ax.axhline(mine[0].predicted, color=colour, linewidth=1.1, linestyle="--")
@@ -167,7 +169,7 @@ def by_failure(point: Point) -> tuple[bool, int, bool, float]:
 
 
 def one_row_a_point(points: list[Point], rank: Callable[[Point], tuple[Any, ...]]) -> str:
-    """SVG with a row per point. The name of a point stands above its marks, so that long names fit."""
+    """SVG with a row per point. A point's name is written above its marks, so that long names fit."""
     ranked = sorted(points, key=rank)
     shown = ranked[:MOST_ROWS]
     same = shared_params(points) if len(points) > 1 else {}
@@ -178,7 +180,7 @@ def one_row_a_point(points: list[Point], rank: Callable[[Point], tuple[Any, ...]
 
 
 def claim_figure(claim: Claim) -> Figure | str | None:
-    """The claim's plot, a figure or SVG; None if no point is finite."""
+    """The claim's plot, as a figure or as SVG text; None if no point has a finite value."""
     points, rivals = (
         [p for p in mine if style.finite(p.measured, p.predicted, p.standard_error)]
         for mine in (claim.points, claim.rivals)

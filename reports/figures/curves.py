@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures of curves over steps, as small multiples by family."""
+"""Figures of curves over steps, with a small panel for each family of layers."""
 from __future__ import annotations
 
 from typing import Any
@@ -13,8 +13,8 @@ from reports.records import Case, Curve, Results
 
 
 def binned(values: Any, bins: int = 100, logarithmic: bool = False) -> tuple[Curve, Curve]:
-    """(steps, values) of a long curve, averaged (`logarithmic`: geometrically) over at most `bins` segments of
-    steps."""
+    """(steps, values) of a long curve: means over at most `bins` segments of steps. If `logarithmic`, they are
+    geometric means."""
     values = np.asarray(values, float)
     edges = np.unique(np.linspace(0, len(values), min(bins, len(values)) + 1).astype(int))
     if logarithmic:
@@ -24,7 +24,8 @@ def binned(values: Any, bins: int = 100, logarithmic: bool = False) -> tuple[Cur
 
 
 def curves(cases: list[Case], name: str, logarithmic: bool) -> dict[tuple[str, str], tuple[Curve, Curve]]:
-    """{(family, variant): its curve}: the mean over the variant's cases (seeds, forms) of equal length, then binned."""
+    """{(family, variant): its curve}. A curve is the mean over those cases (seeds, forms) of the variant that have the
+    same length; binned() then shortens it."""
     by_variant: dict[tuple[str, str], list[Curve]] = {}
     for case in cases:
         if name in case.series:
@@ -45,8 +46,8 @@ def by_family(
     baseline: str | None = None,
     most: int = 7,
 ) -> Figure | None:
-    """Small multiples by family, with at most `most` variants per panel, over the median and middle 80% of all
-    variants."""
+    """A small panel for each family, with at most `most` variants per panel. Behind them, every panel shows the median
+    and the middle 80% of all variants."""
     comparable = {c.variant for c in matrix.ranked(results.matrix, task)}
     cases = [
         c

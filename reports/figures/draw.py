@@ -133,7 +133,7 @@ COST = (
 
 @dataclass
 class Job:
-    """A figure to draw by make(of), which returns None if the data do not allow it."""
+    """A figure that make(of) draws; make returns None if the data for it are missing."""
 
     name: str
     make: Callable[[Any], Figure | str | None]
@@ -145,7 +145,7 @@ class Job:
 
 
 def draw_one(job: Job) -> None:
-    """Draws and saves one figure, or none if the data do not allow it."""
+    """Draws and saves one figure. Does nothing if the data for it are missing."""
     figure = job.make(job.of)
     if figure:
         style.save(figure, job.folder, job.name, job.png)
@@ -190,7 +190,7 @@ def jobs_of(results: Results, folder: str) -> list[Job]:
 
 
 def drawn(job: Job) -> Picture | None:
-    """The saved figure of a job with its size in CSS pixels; None if none was drawn."""
+    """The saved figure of a job, with its size in CSS pixels; None if no figure was saved."""
     path = os.path.join(job.folder, job.name + ".svg")
     if not os.path.exists(path):
         return None
@@ -202,8 +202,8 @@ def drawn(job: Job) -> Picture | None:
 
 
 def draw(results: Results, folder: str, descriptor: int | None = None) -> dict[str, Picture]:
-    """Draws every figure that the data allow into the folder and returns them by name. Uses all cores; reports
-    progress to `descriptor`."""
+    """Draws into the folder every figure for which there are data, and returns the figures by name. Uses all cores, and
+    writes its progress to the file descriptor `descriptor`."""
     os.makedirs(folder)
     jobs = sorted(jobs_of(results, folder), key=lambda job: not job.png)  # figures with many panels first
     progress = Progress("figures", len(jobs), descriptor)

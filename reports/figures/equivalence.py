@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures of the fast forms against their recurrence."""
+"""Figures that compare the fast forms with their recurrence."""
 from __future__ import annotations
 
 from typing import Any
@@ -12,8 +12,8 @@ Form = tuple[str, str, str, str]  # family, layer, form, type
 
 
 def equivalence(results: Results, id: str = "chunk_equals_recurrent") -> Figure | None:
-    """The largest error over T of every fast form, compared with its recurrence, against the chunk length C; a panel
-    per family."""
+    """The error of every fast form compared with its recurrence, the largest over all T, as a function of the chunk
+    length C. There is a panel for each family."""
     points = [
         p
         for c in results.claims
@@ -35,7 +35,7 @@ def equivalence(results: Results, id: str = "chunk_equals_recurrent") -> Figure 
         limit[C] = max(limit.get(C, 0.0), p.predicted + p.tolerance)
     families = sorted({key[0] for key in curves_})
     figure, axes = style.panels(len(families), 3 if len(families) > 2 else 2, height=2.4, between=1.5, sharey=True)
-    floor = 1e-18  # a log axis has no zero: exact agreement is drawn here
+    floor = 1e-18  # an error of 0 is drawn here, because a log axis has no zero
     for ax, family in zip(axes, families):
         for real, colour in [("f32", CYCLE[1]), ("f64", CYCLE[0])]:
             lines = {k: v for k, v in curves_.items() if k[0] == family and k[3] == real}

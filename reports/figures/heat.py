@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Heat maps of runs: accuracy over two swept parameters, or over the place of a needle and the length of its text."""
+"""Heat maps of runs: accuracy as a function of two swept parameters, or of a needle's position and its text's
+length."""
 from __future__ import annotations
 
 import math
@@ -17,7 +18,7 @@ BY_DEPTH = "accuracy_by_depth"
 
 @dataclass
 class HeatMap:
-    """One panel: the values [y][x], NaN where nothing ran."""
+    """One panel. Its values are indexed [y][x], and are NaN where nothing ran."""
 
     title: str
     x: str
@@ -43,7 +44,7 @@ def panel_name(cell: Cell, leave_out: tuple[str, ...]) -> str:
 
 
 def over_parameters(cells: list[Cell]) -> list[HeatMap]:
-    """One panel per layer and setting, where two numbers are swept."""
+    """One panel per layer and setting, if two numeric parameters are swept."""
     names = swept(cells)
     if len(names) != 2:
         return []
@@ -62,7 +63,8 @@ def over_parameters(cells: list[Cell]) -> list[HeatMap]:
 
 
 def over_depth(cells: list[Cell]) -> list[HeatMap]:
-    """One panel per layer and setting: the needle's position, in eighths of the text, against its length."""
+    """One panel per layer and setting. Its axes are the needle's position, in eighths of the text, and the text's
+    length."""
     names = swept(cells)
     lengths = next((name for name in names if name.split(".")[-1] == "T"), None)
     if lengths is None:
@@ -84,7 +86,7 @@ def over_depth(cells: list[Cell]) -> list[HeatMap]:
 
 
 def drawn(panels: list[HeatMap], label: str) -> Figure | None:
-    """The panels, with the number in every field."""
+    """A figure of the panels. Every field shows its number."""
     if not panels:
         return None
     shown = panels[:MOST_PANELS]
@@ -111,7 +113,8 @@ def drawn(panels: list[HeatMap], label: str) -> Figure | None:
 
 
 def heat_maps(cells: list[Cell]) -> Figure | None:
-    """Heat maps of an experiment of recall, over two parameters or over depth and length. Only for accuracy."""
+    """Heat maps of an experiment of recall whose metric is an accuracy: over two swept parameters, or over the needle's
+    position and the text's length."""
     good = [c for c in cells if c.status == "ok" and math.isfinite(c.mean) and c.headline == "accuracy"]
     by_depth = over_depth(good)
     return drawn(by_depth or over_parameters(good), "accuracy")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures of claims: functions from results to a matplotlib figure, or None if the files have no data for it."""
+"""Figures of claims. Each function returns a matplotlib figure drawn from the results, or None if the files have no
+data for it."""
 from __future__ import annotations
 
 import math
@@ -14,7 +15,7 @@ from reports.records import Claim, Point, Results
 
 
 def snr_points(claim: Claim) -> list[Point]:
-    """Points, except limits, that measure SNR^-1 (not a ratio of two) at some key width d."""
+    """Points, except limits, that have a key width d and measure one SNR^-1, not a ratio of two."""
     return [
         p
         for p in claim.points
@@ -26,7 +27,7 @@ def snr_points(claim: Claim) -> list[Point]:
     ]
 
 
-INVERSE_SNR = ("snr_linear", "snr_relu", "snr_exp", "snr_solu", "snr_solu_eq17")  # others: ratios of two SNRs
+INVERSE_SNR = ("snr_linear", "snr_relu", "snr_exp", "snr_solu", "snr_solu_eq17")  # others: ratios of SNRs
 
 
 def snr_claims(results: Results) -> list[tuple[Claim, list[Point]]]:
@@ -39,11 +40,12 @@ def per_pair(point: Point, value: float) -> float:
 
 
 def snr_curves(results: Results) -> Figure | None:
-    """SNR^-1 per stored pair against d: one line per role and label if d determines its prediction, else ticks."""
+    """SNR^-1 per stored pair as a function of d. The predictions of one role and label are drawn as a line if d
+    determines them, else as ticks."""
     claims = snr_claims(results)
     if not claims:
         return None
-    most = max(len({(p.role, p.label) for p in points}) for _, points in claims)  # entries of a legend
+    most = max(len({(p.role, p.label) for p in points}) for _, points in claims)  # the most entries of a legend
     figure, axes = style.panels(len(claims), 2 if len(claims) < 5 else 3, height=2.7, between=0.9 + 0.21 * most)
     for ax, (claim, points) in zip(axes, claims):
         lines: dict[tuple[str, str], list[Point]] = {}
@@ -78,7 +80,8 @@ def snr_curves(results: Results) -> Figure | None:
 
 
 def paper_error(results: Results) -> Figure | None:
-    """|exact / printed - 1| against d, for every statement whose printed form is an approximation in d."""
+    """|exact / printed - 1| as a function of d, for every statement whose printed form is an approximation that depends
+    on d."""
     lines = []
     for claim, points in snr_claims(results):
         printed = sorted(
@@ -133,8 +136,8 @@ def paper_error(results: Results) -> Figure | None:
 
 
 def pulls(results: Results) -> Figure | None:
-    """Sampled obligations: (measured - predicted) / standard error, next to the normal distribution that a correct
-    theory gives."""
+    """The distribution of (measured - predicted) / standard error over the sampled obligations, and the normal
+    distribution that it has if the theory is correct."""
     values = [
         (p.measured - p.predicted) / p.standard_error
         for c in results.claims
@@ -162,7 +165,8 @@ def pulls(results: Results) -> Figure | None:
 
 
 def power(results: Results) -> Figure | None:
-    """Sensitivity of the points: the relative error that sampled equalities detect, and how tight bounds are."""
+    """The sensitivity of the points: the smallest relative error that each sampled equality detects, and how tight each
+    bound is."""
     points = [p for c in results.claims for p in c.points]
     points = [p for p in points if style.finite(p.sensitivity) and p.sensitivity > 0]
     sampled = [p.sensitivity for p in points if p.relation == "equal" and p.standard_error > 0]

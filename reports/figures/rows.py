@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Points as rows of one plot, written directly as SVG: the drawing library would take 50 ms for each."""
+"""Points as rows of one plot. The plot is written directly as SVG, because the drawing library would take 50 ms for
+each one."""
 from __future__ import annotations
 
 from reports.figures.scales import Linear, scale
@@ -22,7 +23,7 @@ def line(x1: float, y1: float, x2: float, y2: float, colour: str, width: float, 
 
 
 def prediction(x: float, y: float, relation: str) -> str:
-    """The mark of a prediction: a bar, or for a bound a triangle that points to the allowed values."""
+    """The mark of a prediction: a bar; if the prediction is a bound, a triangle that points to the allowed values."""
     if relation == "equal":
         return line(x, y - 4, x, y + 4, INK, 1.5)
     return f'<path d="M{x:.1f} {y - 4:.1f}v8l{-7 if relation == "at_most" else 7} -4z" fill="{INK}"/>'
@@ -43,8 +44,8 @@ def reach(point: Point) -> tuple[float, float]:
 
 
 def rows(points: list[Point], names: list[str], below: str) -> str:
-    """SVG with every point under its name (lines of text). `below` is the text under the axis; it explains the
-    marks."""
+    """SVG with the marks of every point below its name, which may have several lines. `below` is the text under the
+    axis, which explains the marks."""
     values = [v for p in points for v in (p.measured, p.predicted)]
     axis = scale(values)
     if isinstance(axis, Linear):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures of runs: accuracy against load, with the theory; accuracy against cost, with the Pareto front; capacities;
-sweeps."""
+"""Figures of runs: accuracy as a function of load, with the theory; accuracy as a function of cost, with the Pareto
+front; capacities; sweeps."""
 from __future__ import annotations
 
 import dataclasses
@@ -15,14 +15,14 @@ from reports.figures import style
 from reports.figures.style import CYCLE, Figure, INK, MUTED
 from reports.records import Cell, Results
 
-Panel = tuple[str, list[tuple[tuple[str, str], list[Cell]]]]  # title, and the cells of each (layer, name of a line)
+Panel = tuple[str, list[tuple[tuple[str, str], list[Cell]]]]  # title, [((layer, name of a line), its cells)]
 
 MOST_PANELS, MOST_LINES = 12, 12  # per figure; per panel
 T_95 = [12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262]  # Student's t, two-sided, 1 ... 9 degrees
 
 
 def interval(cell: Cell) -> float:
-    """Half the width of the mean's 95% interval over seeds; 0 for one seed."""
+    """Half the width of the 95% confidence interval of the mean over seeds; 0 for one seed."""
     n = len(cell.values)
     return 0.0 if n < 2 else (T_95[n - 2] if n <= 10 else 2.1) * cell.error
 
@@ -45,8 +45,8 @@ def ok(cells: list[Cell]) -> list[Cell]:
 
 def linear_memory_accuracy(n: float, d: float, dv: float) -> float:
     """The accuracy that theory predicts for a linear memory of n random unit keys with Gaussian values. A read is
-    decoded to the value with the largest inner product. All terms are approximated by independent Gaussian numbers: the
-    score of the correct value is dv (1 + ...), the score of a wrong value is crosstalk only."""
+    decoded to the value with which it has the largest inner product, its score. The scores are approximated by
+    independent Gaussian numbers. The correct value's score is dv (1 + ...); a wrong value's score is crosstalk only."""
     z, weight = np.polynomial.hermite_e.hermegauss(40)  # type: ignore[no-untyped-call]
     crosstalk = (n - 1) / d
     right = dv + math.sqrt(dv * (2 + crosstalk)) * z
@@ -56,7 +56,7 @@ def linear_memory_accuracy(n: float, d: float, dv: float) -> float:
 
 
 def lines_of(variant: str, points: list[tuple[float, Cell]]) -> dict[str, list[tuple[float, Cell]]]:
-    """{name of a line: [(x, cell)]} of one layer: one line per setting, sorted by x."""
+    """{name of a line: [(x, cell)]} of one layer. There is a line for each setting; its points are sorted by x."""
     mine = [c for _, c in points if c.variant == variant]
     varying = cells_.varying([dataclasses.replace(c, params={variant: c.params.get(variant, {})}) for c in mine])
     lines: dict[str, list[tuple[float, Cell]]] = {}
@@ -69,8 +69,8 @@ def lines_of(variant: str, points: list[tuple[float, Cell]]) -> dict[str, list[t
 
 
 def by_load(cells: list[Cell]) -> Figure | None:
-    """Accuracy against n / d, one line per layer, with chance and the theory of the linear memory; None without a
-    sweep."""
+    """Accuracy as a function of n / d, with one line per layer, the accuracy of a guess, and the theory of the linear
+    memory; None if n / d was not swept."""
     mine = [c for c in ok(cells) if c.task == "recall" and {"n", "d", "dv"} <= set(c.params.get("recall", {}))]
     groups: dict[tuple[Any, ...], list[tuple[float, Cell]]] = {}
     for c in mine:
@@ -112,8 +112,9 @@ def by_load(cells: list[Cell]) -> Figure | None:
 
 
 def against_cost(cells: list[Cell]) -> Figure | None:
-    """The headline against state bytes per head and against flops per token. The Pareto front is drawn and named; only
-    layers without fixed weights that beat a guess count for it. Layers with fixed weights have hollow marks."""
+    """The headline metric as a function of state bytes per head, and of flops per token. The layers of the Pareto front
+    are joined by a line and named. Only layers that have no fixed weights and that beat a guess can be on it. Layers
+    with fixed weights have hollow marks."""
     mine = [c for c in ok(cells) if c.direction and c.state_bytes > 0 and c.flops > 0]
     if len(mine) < 4:
         return None
@@ -138,7 +139,7 @@ def against_cost(cells: list[Cell]) -> Figure | None:
         front = [good[i] for i in cells_.pareto([(getattr(c, cost), c.mean) for c in good], direction)]
         ax.plot([getattr(c, cost) for c in front], [c.mean for c in front], color=CYCLE[1], drawstyle="steps-post",
                 linewidth=1.3, label="Pareto front")  # fmt: skip
-        for number, c in enumerate(front, 1):  # named below the axis, where there is space for names
+        for number, c in enumerate(front, 1):  # the names are below the axis, where there is space
             ax.annotate(
                 str(number),
                 (getattr(c, cost), c.mean),
@@ -150,7 +151,7 @@ def against_cost(cells: list[Cell]) -> Figure | None:
                 va="bottom" if direction > 0 else "top",
             )
         named = textwrap.fill(",  ".join(f"{n} {c.variant}" for n, c in enumerate(front, 1)), 56)
-        share = mine[0].ceiling == 1  # fraction of correct answers: from 0 to 1
+        share = mine[0].ceiling == 1  # the metric is a fraction of correct answers, from 0 to 1
         positive = all(y > 0 for _, y in points) and max(y for _, y in points) > 30 * min(y for _, y in points)
         logarithmic = positive and not share
         if logarithmic:
@@ -168,7 +169,8 @@ def against_cost(cells: list[Cell]) -> Figure | None:
 
 
 def capacities(cells: list[Cell]) -> Figure | None:
-    """n at 99% accuracy with a 95% interval over seeds, best first. A mark at the right edge: 99% at the largest n."""
+    """The n at which accuracy is 99%, with a 95% interval over seeds; the best layer comes first. A mark at the right
+    edge means that accuracy is still 99% at the largest n that ran."""
     mine = [c for c in ok(cells) if c.task == "capacity"]
     if len(mine) < 2:
         return None
@@ -198,7 +200,7 @@ def capacities(cells: list[Cell]) -> Figure | None:
 
 
 def mean_ranks(found: ranks.Ranks | None) -> Figure | None:
-    """Mean rank of every layer over tasks, best first. Shaded layers do not differ from the best by Nemenyi's test."""
+    """Mean rank of every layer over tasks, best first. By Nemenyi's test, shaded layers do not differ from the best."""
     if not found:
         return None
     figure = style.new_figure(8, 0.9 + 0.19 * len(found.layers))
@@ -236,8 +238,9 @@ def panels_of(cells: list[Cell], across: list[str], within: list[str]) -> list[P
 
 
 def experiment(cells: list[Cell]) -> Figure | None:
-    """One experiment that sweeps: its longest numeric parameter along x, panels over the next two, one line per
-    layer and other varying setting. None if nothing numeric varies."""
+    """One experiment that sweeps. The numeric parameter with the most values is the x axis, there is a panel for each
+    value of the next two, and a line for each layer and each combination of the other settings that vary. None if no
+    numeric parameter varies."""
     axes_of: dict[str, list[Any]] = {}
     for c in ok(cells):
         for name, value in c.told.items():
@@ -247,7 +250,7 @@ def experiment(cells: list[Cell]) -> Figure | None:
         return None
     x = max(
         numeric, key=lambda n: (len(axes_of[n]), len(set(axes_of[n])))
-    )  # a parameter that only one layer has is swept for this layer only
+    )  # if only one layer has a parameter, only this layer's cells sweep it
     mine = [c for c in ok(cells) if x in c.told]
     rest = sorted((n for n in axes_of if n != x), key=lambda n: len(set(map(str, axes_of[n]))))
     every = panels_of(mine, rest[:2], rest[2:])
@@ -280,8 +283,8 @@ def experiment(cells: list[Cell]) -> Figure | None:
 
 
 def stacked(places: list[float], heights: list[float]) -> list[float]:
-    """Positions for labels of these heights, close to the given positions (ascending) and without overlap: one pass
-    upwards and one downwards."""
+    """Positions for labels of these heights, close to the given positions (ascending) and without overlap. One pass
+    upwards and one pass downwards find them."""
     middles = list(places)
     for i in range(1, len(middles)):
         middles[i] = max(middles[i], middles[i - 1] + (heights[i - 1] + heights[i]) / 2)
@@ -293,8 +296,8 @@ def stacked(places: list[float], heights: list[float]) -> list[float]:
 
 
 def on_front(cells: list[Cell]) -> set[str]:
-    """The layers that no layer with a smaller or equal state beats. Only layers without fixed weights that beat a guess
-    count."""
+    """The layers that no layer with a smaller or equal state beats. Only layers that have no fixed weights and that
+    beat a guess count."""
     good = [c for c in cells if cells_.beats_chance(c) and not cells_.is_fixed(c)]
     front = [good[i] for i in cells_.pareto([(c.state_bytes, c.mean) for c in good], good[0].direction if good else 1)]
     return {c.variant for c in good if any((c.state_bytes, c.mean) == (f.state_bytes, f.mean) for f in front)}
@@ -306,9 +309,9 @@ def recall_by_state(results: Results) -> Figure | None:
 
 
 def recall_of(all_cells: list[Cell]) -> Figure | None:
-    """Accuracy of recall against the state's size, with a column per factor of two. Every layer is named, the Pareto
-    front in bold; layers with the same value share a mark. None unless the layers were tuned and ran with several seeds
-    at one setting."""
+    """Accuracy of recall as a function of the state's size, with a column for each factor of two. Every layer is named,
+    the layers of the Pareto front in bold; layers with the same value share a mark. None unless the layers were tuned
+    and ran with several seeds at one setting."""
     cells = [c for c in all_cells if c.state_bytes > 0 and math.isfinite(c.error)]
     if len(cells) < 4 or any(c.setting == "untuned" for c in cells) or all(c.setting == "fixed" for c in cells):
         return None
@@ -324,7 +327,7 @@ def recall_of(all_cells: list[Cell]) -> Figure | None:
     longest = max(sum(len(names) for (size, *_), names in marks.items() if size == at) for at in sizes)
     figure = style.new_figure(11, min(9, max(3.5, 0.2 * longest)))
     ax = figure.subplots()
-    line = 0.115 / (figure.get_figheight() * 0.77) * 1.1  # the height of a line of a label, of an axis from 0 to 1.1
+    line = 0.115 / (figure.get_figheight() * 0.77) * 1.1  # a label's line height, on an axis from 0 to 1.1
     columns, right = [], 0.0
     for size in sizes:
         columns.append(right)

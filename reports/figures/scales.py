@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Axes of the plots that are written as SVG: maps values to 0 ... 1, and chooses ticks that fit."""
+"""Axes of the plots that are written as SVG. An axis maps values to 0 ... 1 and chooses ticks whose labels fit."""
 from __future__ import annotations
 
 import math
@@ -25,8 +25,8 @@ class Linear:
         return (value / self.unit - self.low) / (self.high - self.low)
 
     def ticks(self) -> list[tuple[float, str]]:
-        """(value, label) at multiples of 1, 2, 2.5 or 5 times a power of ten: as many, up to 8, as there is space
-        for labels."""
+        """[(value, label)] at the multiples of a step, which is 1, 2, 2.5 or 5 times a power of ten. The axis is at
+        most 8 steps long, and fewer if the labels would not have space."""
         for most in range(8, 0, -1):
             raw = (self.high - self.low) / most
             power: float = 10.0 ** math.floor(math.log10(raw * self.unit) + 1e-9) / self.unit
@@ -49,13 +49,13 @@ class Log:
         return (math.log10(value) - self.low) / (self.high - self.low) if value > 0 else 0.0
 
     def ticks(self) -> list[tuple[float, str]]:
-        """Powers of ten, at most eight."""
+        """Ticks at powers of ten, at most eight."""
         first, last = math.ceil(self.low), math.floor(self.high)
         return [(10.0**p, number_of_power(p)) for p in range(first, last + 1, -(-(last - first + 1) // 8) or 1)]
 
 
 class Symmetric:
-    """An axis for both signs: linear up to `near`, logarithmic beyond."""
+    """An axis for values of both signs: linear for sizes up to `near`, logarithmic for larger sizes."""
 
     def __init__(self, values: Sequence[float]) -> None:
         sizes = sorted(abs(v) for v in values if v)
@@ -73,7 +73,8 @@ class Symmetric:
         return (self.bent(value) - self.low) / (self.high - self.low)
 
     def ticks(self) -> list[tuple[float, str]]:
-        """Zero, and on each side two powers of ten that are so far from zero that labels do not overlap."""
+        """If there are values on both sides of zero: ticks at zero and, on each side, at up to two powers of ten, so
+        far apart that the labels do not overlap. Otherwise ticks at up to three powers of ten."""
         around_zero = min(self.largest.values()) >= 0
         shown = [(0.0, "0")] if around_zero else []
         for sign, largest in self.largest.items():
@@ -92,7 +93,7 @@ def number_of_power(p: int) -> str:
 
 
 def scale(values: Sequence[float]) -> Axis:
-    """The axis for these values: linear, or logarithmic if their sizes differ much."""
+    """The axis for these values: logarithmic if their sizes differ much, else linear."""
     sizes = sorted(abs(v) for v in values if v)
     if not sizes or sizes[-1] / sizes[0] <= 300:
         return Linear(values)

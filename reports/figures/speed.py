@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures of `bench`: time against length with its exponent, and the machine's roofline. Only times of one file, which
-are of one machine, are compared and joined by lines."""
+"""Figures of `bench`: time as a function of length, with its exponent, and the machine's roofline. Only times of the
+same file are compared or joined by lines, because a file's times are all from one machine."""
 from __future__ import annotations
 
 import dataclasses
@@ -25,8 +25,8 @@ def timed(results: Results) -> list[BenchRow]:
 
 
 def machines(results: Results) -> dict[int, str]:
-    """{file: label of its times}: "" if only one file has times, else the file's device, or its name if files share a
-    device."""
+    """{file: label of its times}. The label is "" if only one file has times. Otherwise it is the file's device, or the
+    file's name if several files have the same device."""
     files = sorted({b.file for b in results.bench})
     if len(files) < 2:
         return dict.fromkeys(files, "")
@@ -36,13 +36,14 @@ def machines(results: Results) -> dict[int, str]:
 
 
 def kind(b: BenchRow) -> Kind:
-    """Everything about a timing except its shape; only times of the same kind are compared. Older files have fewer
-    columns."""
+    """The settings of a timing besides its shape. Only times of the same kind are compared. Older files lack some of
+    these columns."""
     return (b.real, b.pass_ or "forward", b.math or "exact", b.schedule or "auto", b.without)
 
 
 def words_of(kind: Kind) -> str:
-    """The parts of a kind that are not the default: "backward, tf32 products, without alpha"; "stored in bf16"."""
+    """The parts of a kind that differ from the default, such as "backward, tf32 products, without alpha" or
+    "stored in bf16"."""
     real, way, math, schedule, without = kind
     words = [f"stored in {real}"] if real in ("bf16", "f16") else []
     words += [] if way == "forward" else [way]
@@ -52,7 +53,8 @@ def words_of(kind: Kind) -> str:
 
 
 def series(rows: list[BenchRow]) -> dict[Line, list[BenchRow]]:
-    """{(source, variant, form, B, H, Dk, Dv, file, kind): rows by T}, if there are at least three lengths."""
+    """{(source, variant, form, B, H, Dk, Dv, file, kind): rows sorted by T}, only for keys with at least three
+    lengths T."""
     lines: dict[Line, list[BenchRow]] = {}
     for b in rows:
         key = (b.source, b.variant, b.form, b.B, b.H, b.Dk, b.Dv, b.file, kind(b))
@@ -62,7 +64,7 @@ def series(rows: list[BenchRow]) -> dict[Line, list[BenchRow]]:
 
 
 def exponent(rows: list[BenchRow]) -> tuple[float, float]:
-    """Time as a power of T: slope of log time over log T and its standard error."""
+    """The exponent of T in the time: the slope of log time over log T, and its standard error."""
     x, y = np.log([b.T for b in rows]), np.log([b.median_seconds for b in rows])
     slope, at = np.polyfit(x, y, 1)
     left = y - slope * x - at
@@ -119,7 +121,7 @@ def roofline(results: Results) -> Figure | None:
     names: dict[str, dict[str, int]] = {}
     for b in rows:
         name = f"{b.variant} {b.form}" + ("" if b.source == "recollect" else f" ({b.source})")
-        alike = names.setdefault(b.variant, {})  # a layer's forms and sources have the same mark with different fills
+        alike = names.setdefault(b.variant, {})  # a layer's forms and sources share a mark, with different fills
         label = None if name in alike else name
         fill = FILLS[alike.setdefault(name, len(alike)) % len(FILLS)]
         look = dict(style.look(b.variant), linestyle="none", fillstyle=fill)
@@ -134,7 +136,7 @@ def roofline(results: Results) -> Figure | None:
 
 @dataclass
 class Ratio:
-    """The seconds of our fastest form and of a peer for one case."""
+    """The seconds that our fastest form and a peer take for one case."""
 
     name: str
     ours: float
@@ -145,7 +147,7 @@ class Ratio:
 
 
 def ratios(results: Results) -> list[Ratio]:
-    """A Ratio for each peer that timed the same case."""
+    """A Ratio for each case of ours and each peer for which the same case was timed."""
 
     def key(b: BenchRow) -> tuple[Any, ...]:
         return (b.file, b.variant, b.B, b.H, b.T, b.Dk, b.Dv, kind(b))

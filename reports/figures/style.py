@@ -58,7 +58,7 @@ ROLES = {
 matplotlib.rcParams.update(
     {
         "svg.fonttype": "none",
-        "svg.hashsalt": "recollect",  # selectable text, the same bytes every time
+        "svg.hashsalt": "recollect",  # text can be selected; every run writes the same bytes
         "font.family": ["DejaVu Sans"],
         "font.size": 9,
         "axes.titlesize": 9.5,
@@ -89,7 +89,7 @@ matplotlib.rcParams.update(
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """A figure with one or more panels. save() crops the margins to the contents."""
+    """A figure with one or more panels. save() crops it to its contents."""
     figure = Figure(figsize=(width, height))
     FigureCanvasAgg(figure)
     return figure
@@ -98,7 +98,7 @@ def new_figure(width: float, height: float) -> Figure:
 def panels(
     count: int, columns: int, height: float = 2.5, between: float = 0.75, **subplots: Any
 ) -> tuple[Figure, list[Axes]]:
-    """A figure of `count` panels of `height` inches in rows of `columns`, and its axes as a flat list."""
+    """A figure of `count` panels, `columns` per row and each `height` inches high, and its axes as a flat list."""
     columns = max(1, min(columns, count))
     rows = -(-count // columns)
     figure = new_figure(10 if columns > 1 else 6.2, (height + between) * rows)
@@ -116,8 +116,9 @@ _places: dict[str, int] = {}  # layer -> its index in the order of looks
 
 
 def look(layer: str, variation: int = 0) -> dict[str, Any]:
-    """Colour, marker and dash of a layer: the same in every figure of a report. No two of 80 layers share both colour
-    and dash, and no two of the first eight share a colour. Variations of a layer in one figure differ in their dash."""
+    """Colour, marker and dash of a layer, which are the same in every figure of a report. No two of the first 80 layers
+    share both colour and dash, and no two of the first eight share a colour. Variations of a layer in one figure differ
+    in their dash."""
     place = _places.setdefault(layer, len(_places))
     row, column = divmod(place, len(CYCLE))
     return dict(
@@ -129,7 +130,8 @@ def look(layer: str, variation: int = 0) -> dict[str, Any]:
 
 
 def width(order: int) -> float:
-    """Width of line number `order` of a panel: each thinner than the last, so that equal curves show as stripes."""
+    """Width of line number `order` of a panel. Each line is thinner than the one drawn before it, so that all of
+    several equal curves can be seen."""
     return max(0.9, 3.2 - 0.4 * order)
 
 
@@ -142,7 +144,8 @@ def assign_looks(layers: Iterable[str]) -> None:
 
 
 def wrapped(text: str, width: int) -> str:
-    """The text in lines of at most `width` characters, where words allow; nothing is cut."""
+    """The text in lines of at most `width` characters. Lines break between words, or inside a word that is longer than
+    `width`; no characters are left out."""
     return "\n".join(textwrap.wrap(text, width, break_on_hyphens=False)) or text
 
 
@@ -165,8 +168,9 @@ def below(ax: Axes, **legend: Any) -> None:
 
 
 class Powers(Formatter):  # type: ignore[misc]  # the drawing library has no types
-    """Labels of log axes in plain characters: typesetting a tick as mathematics would take as long as the rest. At most
-    `most` ticks have labels, evenly spread, because on a short axis the labels of minor ticks would overlap."""
+    """Labels of log axes in plain characters, because typesetting them as mathematics would take as long as the rest of
+    the figure. At most `most` ticks, evenly spread, have labels, because on a short axis the labels of minor ticks
+    would overlap."""
 
     TEX = re.compile(r"\$\\mathdefault\{(-?)(?:([\d.]+)\\times ?)?10\^\{(-?\d+)\}\}\$")
 
@@ -192,14 +196,15 @@ class Powers(Formatter):  # type: ignore[misc]  # the drawing library has no typ
 
 
 def box_of(figure: Figure) -> TransformedBbox:
-    """Extent of the drawing in inches. (The figure's own method measures every panel twice.)"""
+    """The drawing's extent in inches. (The figure's own method for this is slower: it measures every panel twice.)"""
     renderer = figure.canvas.get_renderer()
     parts = [a for a in (*figure.axes, *figure.texts, *figure.legends) if a.get_visible()]
     return TransformedBbox(Bbox.union([a.get_tightbbox(renderer) for a in parts]), figure.dpi_scale_trans.inverted())
 
 
 def rendered(figure: Figure, png: str | None = None) -> str:
-    """The figure as SVG, cropped to the drawing; also as PNG if a file is given."""
+    """The figure as SVG text, cropped to the drawing. If `png` names a file, the figure is also written there as
+    PNG."""
     for axis in (axis for ax in figure.axes for axis in (ax.xaxis, ax.yaxis)):
         if isinstance(axis.get_major_formatter(), LogFormatterMathtext):
             axis.set_major_formatter(Powers(axis.get_major_formatter()))
@@ -207,7 +212,7 @@ def rendered(figure: Figure, png: str | None = None) -> str:
             axis.set_minor_formatter(Powers(axis.get_minor_formatter(), most=4))
         low, high = axis.get_view_interval()
         if axis.get_scale() == "log" and high > 1e3 * low:
-            axis.set_minor_locator(NullLocator())  # so many minor ticks would blur, and each takes time to draw
+            axis.set_minor_locator(NullLocator())  # so many minor ticks would merge, and each takes time
     box = box_of(figure).padded(0.08)
     if png:
         figure.savefig(png, dpi=130, facecolor="white", bbox_inches=box)
@@ -218,20 +223,22 @@ def rendered(figure: Figure, png: str | None = None) -> str:
 
 
 def save(figure: Figure | str, folder: str, name: str, png: bool = True) -> None:
-    """Writes NAME.svg, and NAME.png if `png`, to the folder. A figure that is already SVG text gets no PNG."""
+    """Writes NAME.svg to the folder, and NAME.png if `png` is true. For a figure that is already SVG text, no PNG is
+    written."""
     svg = figure if isinstance(figure, str) else rendered(figure, os.path.join(folder, name + ".png") if png else None)
     with open(os.path.join(folder, name + ".svg"), "w", encoding="utf-8") as f:
         f.write(svg)
 
 
 def save_pdf(figure: Figure, folder: str, name: str) -> None:
-    """Writes NAME.pdf, with the drawing that rendered() made."""
+    """Writes NAME.pdf. rendered() must have been called for the figure before."""
     box = box_of(figure).padded(0.08)
     figure.savefig(os.path.join(folder, name + ".pdf"), bbox_inches=box, metadata={"CreationDate": None})
 
 
 def plain(text: str) -> str:
-    """A text as the terminal shows it: without the $ marks of formulas, if they come in pairs."""
+    """A text as the terminal shows it: without the $ marks of formulas. If the number of marks is odd, none is
+    removed."""
     return text.replace("$", "") if text.count("$") % 2 == 0 else text
 
 
@@ -240,7 +247,7 @@ LOWERED = str.maketrans("-0123456789ijktnv", "₋₀₁₂₃₄₅₆₇₈₉�
 
 
 def scripted(text: object) -> str:
-    """Text from a file with short subscripts and superscripts."""
+    """Text from a file, with its short subscripts and superscripts lowered and raised."""
     text = plain(str(text))
     text = re.sub(
         r"(?<![A-Za-z0-9])([A-Za-z])_([0-9ijktnv]\b|\{[ijktn]-[0-9]\})",
@@ -254,12 +261,13 @@ def scripted(text: object) -> str:
 
 
 def label(text: str) -> str:
-    """Text from a file as a label, in which the drawing library must not treat $ as mathematics."""
+    """Text from a file as a label. Its $ signs are escaped, so that the drawing library does not treat them as
+    mathematics."""
     return scripted(text).replace("$", r"\$")
 
 
 def escaped(text: str) -> str:
-    """Text from a file as text of an SVG."""
+    """Text from a file, escaped for an SVG."""
     return escape("".join(c if c.isprintable() else " " for c in scripted(text)), quote=False)
 
 
@@ -296,6 +304,6 @@ def finite(*values: Any) -> bool:
 
 
 def spread_log(values: Iterable[Any]) -> bool:
-    """Whether the positive values differ so much in size that they need a log axis."""
+    """Whether the positive values differ so much that they need a log axis."""
     positive = [v for v in values if finite(v) and v > 0]
     return len(positive) == len(list(values)) and bool(positive) and max(positive) / min(positive) > 30

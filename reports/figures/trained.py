@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures of trained models: accuracy against the learning rate, and against the bytes of the state."""
+"""Figures of trained models: accuracy as a function of the learning rate, and of the state's size in bytes."""
 from __future__ import annotations
 
 import math
@@ -16,7 +16,8 @@ FEWEST_RATES = 3
 
 @dataclass
 class Window:
-    """The rates at which one layer of an experiment was trained, and the window of rates nearly as good as the best."""
+    """The learning rates at which one layer of an experiment was trained, and its window: the rates nearly as good as
+    the best."""
 
     mixer: str
     panel: str  # the settings besides the rate
@@ -26,11 +27,11 @@ class Window:
     high: float
 
     def width(self) -> float:
-        """The largest rate of the window over its smallest; 1 if no other rate is in it."""
+        """The window's largest rate divided by its smallest; 1 if it contains only one rate."""
         return self.high / self.low
 
     def is_open(self) -> bool:
-        """Whether the window reaches an end of the rates, so that it may be wider."""
+        """Whether the window contains the smallest or the largest rate tried, so that the true window may be wider."""
         return self.low == rate_of(self.rows[0]) or self.high == rate_of(self.rows[-1])
 
 
@@ -40,7 +41,8 @@ def rate_of(row: TrainedRow) -> float:
 
 
 def windows(experiment: TrainedExperiment) -> list[Window]:
-    """A window per layer and setting that was trained at several rates; none where loss decides."""
+    """A window for each layer and setting that was trained at several rates; [] if the loss decides, not the
+    accuracy."""
     groups: dict[tuple[str, str], list[TrainedRow]] = {}
     for row in experiment.rows:
         if isinstance(row.rate, (int, float)) and math.isfinite(row.mean):
@@ -69,7 +71,8 @@ RATES = (
 
 
 def against_rate(experiment: TrainedExperiment) -> Figure | None:
-    """One panel per setting besides the layer and the rate, one line per layer; the window is thick."""
+    """One panel for each combination of the settings other than layer and rate, with one line per layer. The line is
+    thick in the layer's window."""
     panels: dict[str, list[Window]] = {}
     for window in windows(experiment):
         panels.setdefault(window.panel, []).append(window)
@@ -104,7 +107,7 @@ STATE = (
 
 @dataclass
 class Sized:
-    """A layer of one state size, at its best rate."""
+    """A layer with a state of one size, at its best rate."""
 
     mixer: str
     state: float
@@ -112,7 +115,8 @@ class Sized:
 
 
 def sized(experiments: list[TrainedExperiment]) -> dict[str, list[Sized]]:
-    """{the texts: the layers trained on them}, for texts on which some layer has several sizes of state."""
+    """{texts: the layers trained on them}, only for texts on which at least one layer was trained with several state
+    sizes."""
     best: dict[str, dict[tuple[str, float], TrainedRow]] = {}
     for experiment in experiments:
         for row in experiment.rows:
@@ -135,7 +139,7 @@ def sized(experiments: list[TrainedExperiment]) -> dict[str, list[Sized]]:
 
 
 def against_state(experiments: list[TrainedExperiment]) -> Figure | None:
-    """One panel per kind of text, one line per layer along its widths, and the Pareto front."""
+    """One panel per kind of text. It has one line per layer, which joins the layer's widths, and the Pareto front."""
     texts = sized(experiments)
     if not texts:
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recommends a layer per task, or says why the files give no answer."""
+"""Recommends layers for each task, or says why the files do not allow a recommendation."""
 from __future__ import annotations
 
 import math
@@ -9,18 +9,19 @@ from reports.figures.style import number
 from reports.records import Blank, Cell, Matrix
 
 ASKED_FIRST = ("recall", "mqar", "needle", "swap", "online_regression")
-MOST = 3  # largest number of layers of a Pareto front that are named
+MOST = 3  # at most so many layers of a Pareto front are named
 
 
 def named(mine: list[Cell]) -> str:
-    """The Pareto front as text, such as "delta_net 0.98 at 2 048 bytes": layers that no smaller state beats."""
+    """The last MOST layers of the Pareto front as text, such as "delta_net 0.98 at 2 048 bytes". The front consists of
+    the layers that no layer with a smaller state beats."""
     front = cells_.pareto([(c.state_bytes, c.mean) for c in mine], mine[0].direction)
     chosen = [mine[i] for i in front[-MOST:]]
     return ", ".join(f"{c.variant} {number(c.mean, 2)} at {number(c.state_bytes)} bytes" for c in chosen)
 
 
 def answer(cells: list[Cell], settings: int) -> tuple[bool, str]:
-    """(answered, text) for one task, from its comparable cells and its number of settings."""
+    """(whether there is an answer, its text) for one task, from its comparable cells and its number of settings."""
     if settings > 1:
         return False, f"run at {settings} settings, which may rank layers differently: see the task's page"
     if any(c.setting == "untuned" for c in cells):
@@ -40,7 +41,8 @@ def is_swept(place: Cell | Blank | None) -> bool:
 
 
 def answers(matrix: Matrix | None) -> list[tuple[str, bool, str]]:
-    """[(task, answered, text)] for the tasks that readers ask about first, if at least two layers ran."""
+    """[(task, whether there is an answer, its text)] for the tasks that readers ask about first, if at least two layers
+    ran."""
     found: list[tuple[str, bool, str]] = []
     for task in ASKED_FIRST if matrix else ():
         assert matrix is not None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The program's catalogue of layers and tasks, in the words of the pages."""
+"""The program's catalogue of layers and tasks, in the words that the pages use."""
 from __future__ import annotations
 
 import math
@@ -8,7 +8,7 @@ from typing import Any
 from reports import state_counts
 from reports.figures.style import number
 
-TRAITS = dict(  # (text if declared, text if not), as in `recollect list variants NAME`
+TRAITS = dict(  # (text if the layer declares the trait, text if not), as in `recollect list variants NAME`
     causal=("causal", "not causal"),
     linear_in_v=("linear in v", "not linear in v"),
     order_invariant=("independent of the order of the pairs", "depends on the order of the pairs"),
@@ -28,7 +28,7 @@ def range_of(parameter: Entry) -> str:
     """The values that a catalogued parameter may have."""
     if parameter.get("choices"):
         return ", ".join(parameter["choices"])
-    low, high = (float(parameter[end]) for end in ("low", "high"))  # "inf" is a text there
+    low, high = (float(parameter[end]) for end in ("low", "high"))  # the catalogue writes infinity as the text "inf"
     if math.isfinite(high):
         return f"{number(low)} … {number(high)}" if math.isfinite(low) else f"≤ {number(high)}"
     if not math.isfinite(low):
@@ -37,7 +37,7 @@ def range_of(parameter: Entry) -> str:
 
 
 def parameters(entry: Entry) -> Entry:
-    """The catalogued parameters, with all fields present."""
+    """The field `parameters` of a catalogued entry. What the catalogue leaves out of a parameter is filled in."""
     return dict(parameters=[dict(dict(grid=[], range_text=range_of(p)), **p) for p in entry["parameters"]])
 
 

@@ -30,8 +30,8 @@ def paper_list(site: Site) -> list[Entry]:
 
 
 def folded(points: list[Point], group: Callable[[Point], str]) -> list[tuple[Point, int, Counter[str]]]:
-    """A row per group and label of points: [(the first point, number of points, {verdict: number of points})]; [] if
-    every row would have one point."""
+    """[(the first point, number of points, {verdict: number of points})], with an element for each group and label of
+    points; [] if every element would stand for one point."""
     rows: dict[tuple[str, str], list[Point]] = {}
     for p in points:
         rows.setdefault((group(p), p.label), []).append(p)
@@ -62,14 +62,14 @@ def claim_page(site: Site, c: Claim) -> str:
 
 
 def trained_by(site: Site, trained: Judged | None) -> list[str]:
-    """The commands that trained a row's models, the paper's model size first."""
+    """The commands that trained a row's models. The command for the paper's model size is first."""
     files = [site.results.files[s.file] for s in trained.statements] if trained else []
     return list(dict.fromkeys(f.meta.get("command_line", "") for f in files))
 
 
 def printed(trained: Judged | None) -> list[tuple[str, str]]:
-    """What the paper prints about a row's experiments: [(numbers, title of the experiment)], the paper's model
-    size first."""
+    """What the paper prints about a row's experiments: [(numbers, title of the experiment)]. The experiment with the
+    paper's model size is first."""
     found: dict[str, str] = {}
     for s in trained.statements if trained else ():
         found.setdefault(s.printed, s.title)

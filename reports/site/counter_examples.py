@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Counter-examples that a reader can run, for every claim that is wrong as asserted and for some others. The first page
-shows the first ones.
+"""Counter-examples that a reader can run, for every claim that is wrong as asserted and for some others. The first ones
+of this file are on the first page.
 
-`says`: the counter-example in words. `code`: at most five lines after importing NumPy; prints the found value and
-the statement's value. `point`: whether these numbers are a point of the claim, measured by the program."""
+`says` is the counter-example in words. `code` is at most five lines, besides the import of NumPy, which print the value
+found and the statement's value. `point` says whether these numbers are a point of the claim, which the program
+measures."""
 from __future__ import annotations
 
 from typing import TypedDict
@@ -353,5 +354,5 @@ print(weights[:128].sum() / weights.sum(), 0)  # adapted: none""",
 
 
 def program(claim: str) -> str:
-    """The lines that show a claim's counter-example, or ""."""
+    """The lines of Python that show a claim's counter-example; "" if it has none."""
     return "import numpy as np\n\n" + EXAMPLES[claim]["code"] if claim in EXAMPLES else ""

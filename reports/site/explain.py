@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plain sentences about one claim: the reason for its verdict, the counter-example, why it failed."""
+"""Sentences about one claim: the reason for its verdict, its counter-example, and the reasons if it failed."""
 from __future__ import annotations
 
 from reports.figures.style import number, params_text, words
@@ -19,7 +19,8 @@ def holds(point: Point) -> bool:
 
 
 def compared(point: Point) -> str:
-    """"1.5 ± 0.1 was measured where 2 is predicted"; for the statement itself "... where the statement gives 2"."""
+    """A point's values as text: "1.5 ± 0.1 was measured where 2 is predicted", or for a point of the statement
+    "... where the statement gives 2"."""
     error = f" ± {number(point.standard_error, 2)}" if point.standard_error else ""
     stated = point.role == "statement"
     given = (
@@ -36,7 +37,8 @@ def compared(point: Point) -> str:
 
 
 def place(point: Point) -> str:
-    """The point in words, numbers first, then texts in brackets: "At d = 2 (a read without a write)"."""
+    """The point's parameters as text, first the numbers, then the texts in brackets: "At d = 2 (a read without a
+    write)"."""
     numbers = {k: v for k, v in point.params.items() if not isinstance(v, str)}
     said = "; ".join(v for v in [point.label, *point.params.values()] if isinstance(v, str) and v)
     equal = (f"{k} = {number(v)}" for k, v in numbers.items())
@@ -45,13 +47,14 @@ def place(point: Point) -> str:
 
 
 def size(point: Point) -> float:
-    """Sum of the parameters' sizes: small parameters make a better counter-example."""
+    """The sum of the parameters' absolute values. The smaller it is, the better the point is as a counter-example."""
     return sum(abs(v) for v in point.params.values() if isinstance(v, (int, float)))
 
 
 def counter_example(claim: Claim) -> Point | None:
-    """The refuted statement point with the smallest parameters; a point of another role if no statement point is
-    refuted; else None. Texts are written for the suite's points, so the user's points count only without them."""
+    """The refuted point with the smallest parameters; None if no point is refuted. Points of other roles count only if
+    no point of the statement is refuted. The user's points count only if the suite has none, because texts are written
+    for the suite's points."""
     own = [p for p in claim.points if not p.asked] or claim.points
     refuted = [p for p in own if p.verdict == "refuted"]
     stated = [p for p in refuted if p.role == "statement"]
@@ -59,7 +62,8 @@ def counter_example(claim: Claim) -> Point | None:
 
 
 def in_its_place(claim: Claim) -> str:
-    """One sentence on what holds instead of the statement, or ""."""
+    """One sentence that says at how many points the claim's replacement for the statement holds (its limit, condition
+    or exact form); "" if no point measured it."""
     kinds = {"holds_asymptotically": ("limit", "limit"), "holds_under": ("condition", "statement under this condition")}
     wanted, name = kinds.get(claim.verdict, ("obligation", "exact form"))
     mine = [p for p in claim.points if p.role == wanted]
@@ -73,8 +77,8 @@ def in_its_place(claim: Claim) -> str:
 
 
 def explain(claim: Claim) -> list[str]:
-    """Sentences: the reason for the verdict from the claim's text, the counter-example, what holds instead, and what
-    the claim does not say."""
+    """Sentences that give the reason for the verdict (from the claim's text), the counter-example, what holds instead,
+    and what the claim does not say."""
     example = counter_example(claim)
     measured = f"{place(example)}, {compared(example)}." if example else ""
     sentences = [claim.explanation, measured, in_its_place(claim), FAIRNESS.get(claim.scope, "")]
@@ -82,7 +86,7 @@ def explain(claim: Claim) -> list[str]:
 
 
 def why_failed(claim: Claim) -> list[str]:
-    """Reasons for a claim that did not pass, as sentences."""
+    """Sentences that say why a claim did not pass."""
     if not claim.points:
         return ["No point was measured, and a claim without a measurement never passes."]
     reasons, open_rivals = [], [p for p in claim.rivals if p.verdict != "refuted"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pages of figures: noise and its explorer, speed, and a page per device."""
+"""Pages of figures: noise with its explorer, speed, and a page for each device."""
 from __future__ import annotations
 
 from typing import Iterator

@@ -15,12 +15,12 @@ from reports.site import explain
 
 
 def breakable(name: object) -> Markup:
-    """An identifier that may break after each underscore and slash."""
+    """An identifier in HTML in which a line may break after each underscore and slash."""
     return Markup(str(escape(name)).replace("_", "_<wbr>").replace("/", "/<wbr>"))
 
 
 def predicted(point: Point) -> str:
-    """The prediction as text; for a bound, or zero, with its tolerance."""
+    """The prediction as text. If it is a bound or zero, its tolerance is part of the text."""
     relation = {"equal": "", "at_most": "≤ ", "at_least": "≥ "}[point.relation]
     sign = {"equal": "±", "at_most": "+", "at_least": "−"}[point.relation]
     telling = point.tolerance and (relation or not point.predicted)
@@ -28,7 +28,7 @@ def predicted(point: Point) -> str:
 
 
 def notices(point: Point) -> str:
-    """The sensitivity of a point: what it detects; for a bound its tightness."""
+    """The sensitivity of a point as text: the error that it detects, or for a bound, how tight the bound is."""
     if point.sensitivity != point.sensitivity:
         return "–"
     if point.relation != "equal":
@@ -37,7 +37,7 @@ def notices(point: Point) -> str:
 
 
 def search_key(claim: Claim) -> str:
-    """The text in which the page's search looks: the claim's texts, its layers and its paper's name."""
+    """The text that the page's search looks through: the claim's texts, its layers and its paper's name."""
     paper = PAPERS.get(findings.paper_of(claim), {})
     id = claim.id
     texts = [id, findings.verdict_text(claim), id.replace("_", "-"), claim.source, claim.statement, claim.exact]

@@ -29,7 +29,7 @@ def wrong(site: Site, most: int = 5) -> list[tuple[Claim, str, Point | None]]:
 
 
 def measured_by(site: Site) -> list[tuple[str, str]]:
-    """[(command line, suite)] of each file with points: the source of the first page's counts."""
+    """[(command line, suite)] of each file with points. The counts on the first page come from these files."""
     suites = {c.path: c.effort for c in site.claims if c.points}
     commands = {
         f.path: re.sub(r"^\S*/| (-o|--output|--json|--junit) \S+", "", f.meta.get("command_line", ""))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Formulas in texts: written as TeX, and typeset by KaTeX in one call per site.
+"""Formulas in texts. They are translated to TeX, and KaTeX typesets all formulas of a site in one call.
 
-A text marks its formulas with `$...$`, which contain the plain notation of the terminal: x_t, S_{t-1}, k^T, sqrt(d),
-lambda0, <=."""
+A text marks its formulas as `$...$`. They are in the plain notation that the terminal shows: x_t, S_{t-1}, k^T,
+sqrt(d), lambda0, <=."""
 from __future__ import annotations
 
 import json
@@ -58,7 +58,8 @@ TOKEN = re.compile(
 
 
 def tokens(text: str) -> Tokens:
-    """[(kind, text)]. The brackets of <q, k> touch their contents, unlike comparison signs."""
+    """[(kind, text)]. The brackets of <q, k> are recognised because, unlike comparison signs, they have no space
+    between them and their contents."""
     found, open_ = [], 0
     for m in TOKEN.finditer(text):
         kind, part = m.lastgroup or "", m.group()
@@ -70,12 +71,12 @@ def tokens(text: str) -> Tokens:
 
 
 def ends_a_name(found: Tokens, i: int) -> bool:
-    """Whether the star before i ends a name such as S*, and is not a product."""
+    """Whether the star before i is the end of a name such as S*, not the sign of a product."""
     return i >= len(found) or found[i][1] in " ,.;:)"
 
 
 def scripted(found: Tokens, i: int) -> int:
-    """The index after the scripts that follow token i, or i + 1."""
+    """The index after the subscripts and superscripts that follow token i; i + 1 if there are none."""
     i += 1
     if i < len(found) and found[i][1] == "*" and found[i - 1][0] == "words" and ends_a_name(found, i + 1):
         return i + 1
@@ -99,7 +100,7 @@ def scripted(found: Tokens, i: int) -> int:
 
 
 def parts(text: str) -> list[tuple[bool, str]]:
-    """[(whether the part is a formula, part)] of a text. A text with an unpaired mark has no formulas."""
+    """[(whether the part is a formula, part)] of a text. If a mark has no partner, the text has no formulas."""
     pieces = text.split("$")
     if len(pieces) % 2 == 0:
         return [(False, text)]
@@ -147,8 +148,8 @@ def group(found: Tokens, i: int) -> tuple[Tokens, int]:
 
 
 def is_power(found: Tokens, i: int) -> bool:
-    """Whether the script at i raises a number, or a bracket that begins with one, to a power: 2^T, (1 - 1/d)^T. Any
-    other superscript T is the transpose, also that of 1, a vector of ones."""
+    """Whether the superscript at i is an exponent: the base is a number, or a bracket that begins with a number, as in
+    2^T and (1 - 1/d)^T. Any other superscript T means the transpose; so does 1^T, where 1 is a vector of ones."""
     base = i - 2  # what stands before the sign ^
     if base >= 0 and found[base][1] == ")":
         depth, first = 0, base
@@ -161,7 +162,7 @@ def is_power(found: Tokens, i: int) -> bool:
 
 
 def script(found: Tokens, i: int) -> tuple[str, int]:
-    """(TeX of the script that begins at i, the index after it)."""
+    """(TeX of the subscript or superscript that begins at i, the index after it)."""
     if i >= len(found):
         return "{}", i
     kind, part = found[i]
@@ -192,7 +193,7 @@ def tokens_of_script(token: tuple[str, str]) -> str:
 
 
 def multiplies(found: Tokens, i: int) -> bool:
-    """Whether the dot before i is a product of factors."""
+    """Whether the dot before i is the sign of a product."""
     return found[i][0] == "words" or found[i - 2][1] == found[i][1] == " "
 
 
@@ -264,7 +265,7 @@ def cached() -> dict[str, str | None]:
 
 
 def keep(known: dict[str, str | None]) -> None:
-    """Writes the cache in one step; if that is impossible, the next report renders again."""
+    """Writes the cache in one step. If it cannot be written, the next report typesets these formulas again."""
     path = cache_path()
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -282,8 +283,8 @@ def available() -> bool:
 
 
 def typeset(formulas: list[str]) -> dict[str, str] | None:
-    """{TeX: HTML}; formulas that are not cached are rendered by one process. None if KaTeX is not installed.
-    Formulas that KaTeX rejects are left out."""
+    """{TeX: HTML}, without the formulas that KaTeX rejects; None if KaTeX is not installed. One process typesets all
+    formulas that are not cached."""
     if not available():
         return None
     known = cached()
@@ -312,7 +313,8 @@ def copy_style(folder: str) -> None:
 
 
 def unicode(formula: str) -> str:
-    """A formula without KaTeX: Greek letters, and short scripts raised and lowered."""
+    """A formula in Unicode, for sites without KaTeX: with Greek letters, and with short subscripts and superscripts
+    lowered and raised."""
     letters = re.sub(rf"(?<![A-Za-z])({'|'.join(GREEK)})(?![A-Za-z])", lambda m: greek_letter(m[1]), formula)
     return style.scripted(letters)
 
@@ -325,7 +327,7 @@ def greek_letter(word: str) -> str:
 
 
 def signs(text: str) -> Markup:
-    """HTML of a text outside formulas, with one character for each relation."""
+    """HTML of a text outside formulas, in which each relation such as <= is one character."""
     html = str(escape(text))
     for plain, sign in {"<=": "≤", ">=": "≥", "!=": "≠", "->": "→", "+-": "±"}.items():
         html = html.replace(str(escape(plain)), f'<span data-plain="{escape(plain)}">{sign}</span>')
@@ -333,7 +335,7 @@ def signs(text: str) -> Markup:
 
 
 class Formulas:
-    """Collects the formulas of all pages, and inserts them into the pages after one call of KaTeX."""
+    """Collects the formulas of all pages, has KaTeX typeset them in one call, and inserts them into the pages."""
 
     def __init__(self) -> None:
         self.found: dict[str, int] = {}  # formula -> its number
@@ -358,7 +360,7 @@ class Formulas:
         short = [len(formula) <= 12 for formula in self.found]
 
         def placed(match: re.Match[str]) -> str:
-            """A short formula and the punctuation after it stay on one line."""
+            """A formula's HTML. A short formula stays on one line with the punctuation after it."""
             number, after = int(match[1]), match[2]
             tied = after and short[number]
             return f'<span class="tied">{shown[number]}{after}</span>' if tied else shown[number] + after

@@ -32,7 +32,7 @@ def environment(mark: Callable[[str], Markup]) -> jinja2.Environment:
 
 
 class Site:
-    """Renders every page. `catalogue` is the program's description of layers and tasks; {} without it."""
+    """Renders every page. `catalogue` is the program's description of layers and tasks, or {} if there is none."""
 
     def __init__(self, results: Results, pictures: dict[str, Picture], catalogue: Entry) -> None:
         self.results, self.pictures = results, pictures
@@ -52,7 +52,7 @@ class Site:
         self.footer = self.origin()
 
     def origin(self) -> tuple[str, str]:
-        """The origin of the numbers: (versions and commits, number of files), as texts."""
+        """Where the numbers come from, as two texts: versions and commits, and the number of files."""
         metas = [f.meta for f in self.results.files]
         if not metas:
             return "recollect report", "no result file"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The matrix of layers and tasks, and a page per layer."""
+"""The page of the matrix of layers and tasks, and a page for each layer."""
 from __future__ import annotations
 
 import math
@@ -113,7 +113,8 @@ def curve_svg(x: list[int], y: list[float], across: str) -> Markup:
 
 
 def equivalence(site: Site, name: str) -> list[Entry]:
-    """The largest error of each form and type compared with the definition, from the claim chunk_equals_recurrent."""
+    """The largest error of each form and type, compared with the layer's definition. The errors are points of the claim
+    chunk_equals_recurrent."""
     worst: dict[tuple[Value, Value], Entry] = {}
     for c in site.claims:
         for p in c.points if c.id == "chunk_equals_recurrent" else []:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tasks and the experiments, and a page per task."""
+"""The pages of all tasks and of the experiments, and a page for each task."""
 from __future__ import annotations
 
 import math

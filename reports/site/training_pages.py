@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trained models, and a page per suite of them."""
+"""The page of trained models, and a page for each suite of them."""
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
@@ -15,7 +15,7 @@ class Suite:
     """The trained models of one file."""
 
     name: str  # name of its page
-    told: str  # the command, commit and device that trained the models
+    told: str  # a text: with which command and commit, and on which device, the models were trained
     models: int = 0
     diverged: bool = False
     experiments: list[trainings.TrainedExperiment] = field(default_factory=list)
