@@ -92,8 +92,8 @@ Claim capacity_listwise() {
     const Margins x = margins(n, d, memories, protocol.seed);
     points.statement("share of values ahead of the right one, at most Cantelli's bound",
                      at_most_point(x.ahead, spread / (1 + spread)));
-    points.obligation("mean margin / $d^2$", x.mean, 1.0);
-    points.obligation("mean squared margin / $d^4$", x.square, 1 + spread)
+    points.obligation("mean margin of the right value, divided by $d^2$: 1", x.mean, 1.0);
+    points.obligation("mean squared margin of the right value, divided by $d^4$", x.square, 1 + spread)
         .but_not("$n$ for $2 n$ in the variance", 1 + spread - double(n) / (d * d))
         .but_not("without $6 d$ in the variance", 1 + spread - 6.0 / d);
     points.wrong_system("a state that decays by 0.9: mean margin", margins(n, d, memories, protocol.seed, 0.9).mean,

@@ -40,7 +40,7 @@ Claim efla_closed_form() {
                         x.delta_rule(strength * square), exact);
     points.wrong_system("DeltaNet with the strength $1 - exp(-beta)$, as for unit keys",
                         x.delta_rule(-std::expm1(-beta)), exact);
-    points.wrong_system("the implicit Euler step", x.delta_rule(beta / (1 + beta * square)), exact);
+    points.wrong_system("the implicit Euler step is the flow", x.delta_rule(beta / (1 + beta * square)), exact);
     points.wrong_system("the flow with keys that rotate during a token", x.delta_rule(strength), x.moving(beta));
   });
 }

@@ -79,7 +79,7 @@ Claim kda_gradient_step() {
                    kda.against(descend(1, true), factor))
         .but_not("the gradient at the state before its decay", kda.against(descend(1, false), factor))
         .but_not("the loss without its $1/2$", kda.against(descend(2, true), factor));
-    points.wrong_system("$beta$ a tenth larger", measured("kda", stronger).against(descend(1, true), factor));
+    points.wrong_system("KDA with $beta$ a tenth larger", measured("kda", stronger).against(descend(1, true), factor));
   });
 }
 

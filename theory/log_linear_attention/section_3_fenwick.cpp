@@ -89,7 +89,7 @@ Claim log_linear_weights_of_one() {
     points.statement("linear attention is the sum of the reads of all states", layer, sum)
         .but_not("the oldest block at weight $1/2$", reads(last))
         .but_not("the token's own block left out", reads([](size_t i, size_t) { return i > 0 ? 1.0 : 0.0; }));
-    points.wrong_system("a state that decays", run("retnet", s).o, sum);
+    points.wrong_system("retention, whose state decays", run("retnet", s).o, sum);
   });
 }
 } // namespace

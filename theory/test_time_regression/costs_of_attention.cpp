@@ -97,7 +97,7 @@ Claim memory_grows() {
                         numbers_read("softmax", prefix(t - 1)), pairs);
     points.statement("linear attention keeps Dk Dv numbers", state("linear", t), area);
     points.statement("linear attention keeps Dk Dv numbers after four times the steps", state("linear", 4 * t), area);
-    points.wrong_system("RLS", state("rls", t), area);
+    points.wrong_system("RLS keeps Dk Dv numbers", state("rls", t), area);
     points.rounding(rounding_units("linear", all));
     points.obligation("linear attention, continued from the state alone", run("linear", rest).o, later);
     points.wrong_system("linear attention, continued without the state", run("linear", forgotten).o, later);

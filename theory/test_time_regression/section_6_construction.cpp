@@ -74,11 +74,13 @@ Claim orthonormal_tokens() {
     Texts exchanged = texts; // w_0 = 1 and w_1 = 0: the key is the current token
     exchanged.problem.sequence.k = texts.problem.sequence.v;
     points.rounding(text_units(T, d));
-    points.statement("$y = n_j v_j$", texts.reads("linear"), texts.counted_responses(0))
+    points.statement("read at cue j: $y = n_j v_j$", texts.reads("linear"), texts.counted_responses(0))
         .but_not("$(n_j - 1) v_j$: the newest pair not yet written", texts.counted_responses(-1))
         .but_not("$(n_j + 1) v_j$", texts.counted_responses(+1));
-    points.wrong_system("$w_0$ and $w_1$ exchanged", exchanged.reads("linear"), texts.counted_responses());
-    points.wrong_system("2 P tokens of width $P + 1$", narrow.reads("linear"), narrow.counted_responses());
+    points.wrong_system("$w_0$ and $w_1$ exchanged: $y = n_j v_j$", exchanged.reads("linear"),
+                        texts.counted_responses());
+    points.wrong_system("2 P tokens of width $P + 1$: $y = n_j v_j$", narrow.reads("linear"),
+                        narrow.counted_responses());
   });
 }
 
@@ -136,9 +138,9 @@ Claim as_many_as_channels() {
                      accuracy({{"responses", "shifted"}}));
     points.statement("all bigrams, random unit vectors as tokens: accuracy", accuracy({{"embedding", "unit"}}));
     points.condition("pairs of cue and response, $P = d$: $y = n_j v_j$", read(d, cues));
-    points.wrong_system("pairs of cue and response, $P = d + 1$", read(d + 1, cues));
+    points.wrong_system("pairs of cue and response, $P = d + 1$: $y = n_j v_j$", read(d + 1, cues));
     points.obligation("all bigrams, $P = d / 2$: $y = n_j v_j$", read(d / 2, {}));
-    points.wrong_system("all bigrams, $P = d / 2 + 1$", read(d / 2 + 1, {}));
+    points.wrong_system("all bigrams, $P = d / 2 + 1$: $y = n_j v_j$", read(d / 2 + 1, {}));
   });
 }
 } // namespace

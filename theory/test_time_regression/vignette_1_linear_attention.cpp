@@ -30,9 +30,9 @@ Claim orthonormal_keys() {
       const Dense values = linear_memory(pairs) * transpose(pairs.K);
       return exact_point(values.data, transpose(pairs.V).data, 16.0 * t * Dk * max_abs(pairs.V.data));
     };
-    points.statement("$V^T K = V^T (K^+)^T$", optimal(keys));
+    points.statement("linear attention is optimal: $V^T K = V^T (K^+)^T$", optimal(keys));
     points.wrong_system("orthogonal keys of length 1.1", optimal(longer));
-    points.statement("zero loss", reads(keys));
+    points.statement("orthonormal keys: linear attention has zero loss", reads(keys));
     points.wrong_system("zero loss with orthogonal keys of length 1.1", reads(longer));
     if (t > 1) points.wrong_system("unit keys, merely independent", optimal(unit));
   });

@@ -42,7 +42,7 @@ Claim monotone() {
     points.statement("$gamma_i^(t)$ is the product of the gates after i, with gates of 0 and 1", read(edges),
                      weights(edges));
     points.statement("$gamma_i^(t)$ does not decrease with i, with gates of 0 and 1", least_rise(read(edges)));
-    points.statement("$gamma_t^(t) = 1$", read(gamma).back(), 1);
+    points.statement("weight of the newest pair: $gamma_t^(t) = 1$", read(gamma).back(), 1);
     points.wrong_system("$gamma_i^(t)$ does not decrease with i, with a last write of strength 0.1",
                         least_rise(read(gamma, "mamba2", 0.1)));
   });

@@ -36,10 +36,10 @@ Claim slopes() {
     const auto printed = [](const Pairs &y, const Dense &at) { return (at * transpose(y.K) - transpose(y.V)) * y.K; };
     const double units = slope_units(x, M) + slope_units(x, M + E);
     points.rounding(units);
-    points.statement("the gradient is $(M K^T - V^T) K$", measured, printed(x, M))
+    points.statement("the gradient of the loss is $(M K^T - V^T) K$", measured, printed(x, M))
         .but_not("twice the gradient", 2.0 * printed(x, M))
         .but_not("the gradient of $t-1$ pairs", printed(fewer, M));
-    auto hessian = points.statement("the Hessian maps $E$ to $E K^T K$", along, E * x.gram())
+    auto hessian = points.statement("the Hessian of the loss maps $E$ to $E K^T K$", along, E * x.gram())
                        .but_not("the Hessian of $t-1$ pairs", E * fewer.gram());
     const Dense elsewhere = gradient(2.0 * M + E, Loss{x}) - gradient(2.0 * M, Loss{x});
     points.rounding(8 * units).statement("the Hessian at another $M$ is the same", elsewhere, along);
@@ -186,8 +186,8 @@ Claim newton() {
       start == 0 ? points.statement("Newton step from the origin: $V^T K (K^T K)^{-1}$", step, best)
                  : points.obligation("Newton step from another start: $V^T K (K^T K)^{-1}$", step, best);
       points.wrong_system("the Hessian of $t-1$ pairs", M - slope * inverse(fewer.gram()), best);
-      points.wrong_system("half a step", M - 0.5 * (slope * inverse(x.gram())), best);
-      points.wrong_system("no preconditioner", M - slope, best);
+      points.wrong_system("half a Newton step", M - 0.5 * (slope * inverse(x.gram())), best);
+      points.wrong_system("gradient step without preconditioner", M - slope, best);
     }
   });
 }

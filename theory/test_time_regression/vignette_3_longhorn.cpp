@@ -21,8 +21,8 @@ Claim longhorn_solves() {
     const Step x(seed, Dk, Dv, norm);
     const double units = x.units(delta) * (1 + delta * x.kk());
     const Dense layer = x.after_longhorn(delta);
-    points.rounding(units).statement("Eq 31 is the minimiser of Eq 30", layer, proximal(x, delta));
-    points.wrong_system("NLMS", x.after("nlms"), proximal(x, delta));
+    points.rounding(units).statement("Longhorn minimises Eq 30", layer, proximal(x, delta));
+    points.wrong_system("NLMS minimises Eq 30", x.after("nlms"), proximal(x, delta));
     auto eq31 =
         points.statement("Eq 31 has $beta = delta / (1 + delta |k|^2)$", layer, x.moved(delta / (1 + delta * x.kk())))
             .but_not("$beta = delta$", x.moved(delta))

@@ -27,7 +27,8 @@ Claim limit() {
         .but_not("a difference of $-e k^T / (delta |k|^4)$", short_of_it(1 / (delta * kk)))
         .but_not("$sqrt(1 + delta |k|^2)$ for $1 + delta |k|^2$", short_of_it(1 / std::sqrt(1 + delta * kk)));
     points.obligation("NLMS solves the constrained problem", x.after("nlms"), end);
-    points.wrong_system("Longhorn at $2 delta$", x.after_longhorn(2 * delta), short_of_it(1 / (1 + delta * kk)));
+    points.wrong_system("Longhorn at $2 delta$: the same difference", x.after_longhorn(2 * delta),
+                        short_of_it(1 / (1 + delta * kk)));
   });
 }
 

@@ -118,7 +118,8 @@ Claim same_pair() {
         .but_not("one step fewer", layer.against(as_one_step([&](double beta, double kk) {
           return (1 - std::pow(1 - beta * kk, steps - 1)) / kk;
         })));
-    points.wrong_system("a single step", measured("delta_net", s).against(as_one_step(collapsed)));
+    points.wrong_system("DeltaNet with a single step of strength $beta$",
+                        measured("delta_net", s).against(as_one_step(collapsed)));
   });
 }
 } // namespace

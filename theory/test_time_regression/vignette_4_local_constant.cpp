@@ -63,9 +63,10 @@ Claim width_typo() {
     const Sequence s = random_sequence(shape, seed);
     if (shape.Dk == shape.Dv) usage_error("eq50_width_typo needs Dk and Dv that differ");
     const double width = double(forward(find_variant("softmax_qknorm"), s).o.size()) / shape.T;
-    points.rounding(0).statement("numbers of $M^[0]$: $Dk$", width, s.shape.Dk);
-    points.obligation("numbers of $M^[0]$: $Dv$", width, s.shape.Dv).but_not("$Dk + Dv$", s.shape.Dk + s.shape.Dv);
-    points.wrong_system("numbers of a mean of the keys: $Dv$", double(s.k.size()) / s.shape.T, s.shape.Dv);
+    points.rounding(0).statement("number of elements of $M^[0]$: $Dk$", width, s.shape.Dk);
+    points.obligation("number of elements of $M^[0]$: $Dv$", width, s.shape.Dv)
+        .but_not("$Dk + Dv$", s.shape.Dk + s.shape.Dv);
+    points.wrong_system("number of elements of a mean of the keys: $Dv$", double(s.k.size()) / s.shape.T, s.shape.Dv);
   });
 }
 

@@ -167,19 +167,19 @@ Claim underdetermined() {
     const Sequence s = random_sequence(shape, seed);
     double singular = 0;
     for (int t = 0; t < 2 * shape.Dk; ++t) singular += LocalData(s, t).rank() < shape.Dk + 1;
-    points.rounding(0).statement("prefixes without an inverse", singular, 0);
-    points.obligation("prefixes without an inverse: the first Dk", singular, shape.Dk)
-        .but_not("the first $Dk - 1$", shape.Dk - 1)
-        .but_not("the first $Dk + 1$", shape.Dk + 1);
+    points.rounding(0).statement("number of prefixes without an inverse: 0", singular, 0);
+    points.obligation("number of prefixes without an inverse: $Dk$", singular, shape.Dk)
+        .but_not("$Dk - 1$", shape.Dk - 1)
+        .but_not("$Dk + 1$", shape.Dk + 1);
     const int t = shape.Dk / 2; // Eq 54 needs no inverse
     const LocalData x(s, t);
     const Dense shortest = x.minimiser(), ridge = x.eq52(0, 0.1), everything = x.eq52(0.5, 0.1);
     points.rounding(x.units(shortest));
-    points.obligation("Eq 54 by the pseudo-inverse", constants(shortest), x.offset_mean(shortest).data)
+    points.obligation("Eq 54 holds with the pseudo-inverse", constants(shortest), x.offset_mean(shortest).data)
         .but_not("vbar + M1 dbar by the pseudo-inverse", x.offset_mean(shortest, +1).data);
     const Vector read = reads_at(layer(s, 0.1), t, shape.Dv);
     points.rounding(x.units(ridge) / 0.1);
-    points.obligation("Eq 54 of the layer with a ridge on the slopes", read, x.offset_mean(ridge).data);
+    points.obligation("Eq 54 holds for the layer with a ridge on the slopes", read, x.offset_mean(ridge).data);
     points.wrong_system("Eq 54 with the constant penalised as well", constants(everything), x.offset_mean(ridge).data);
   });
 }

@@ -121,7 +121,8 @@ Claim aligned() {
     points.wrong_system("norm of the chain from step 1, u independent of k", at_most_point(independent, 1, rounding));
     points.obligation("$|u|^2 |A k| + a.k$: at most 2", at_most_point(sum, 2, rounding));
     points.rounding(scale);
-    points.obligation("$J^T M_t J$", energy.after, energy.law).but_not("2 for $2 - a.k$", energy.without_angle);
+    points.obligation("$J_t^T M_t J_t$ by its closed form", energy.after, energy.law)
+        .but_not("2 for $2 - a.k$", energy.without_angle);
     points.wrong_system("norm of a chain of a single, later step", at_most_point(step, 1, rounding));
   });
 }

@@ -52,7 +52,7 @@ Claim real_runs() {
     points.rounding(units).statement("$|J_t| = 1$", max_abs(all.steps), 1);
     points.statement("norm of the chain: at most 1", at_most_point(max_abs(all.chains), 1, rounding));
     points.obligation("$|J_t| = (1 + sqrt(5 - 4 a_t.k_t)) / 2$", all.steps, all.angles);
-    points.obligation("$|J_t|$ < golden ratio", golden(all.steps));
+    points.obligation("norm of every step's Jacobian: $|J_t|$ < golden ratio", golden(all.steps));
     points.wrong_system("write along $-a_t$: $|J_t|$ < golden ratio", golden(turned_back.steps));
     points.wrong_system("write along any unit a: $|J_t|$ < golden ratio", golden(growth_of(random, lambda0).steps));
     points.obligation("chain's norm over its bound $sqrt(det M_t / det M_0)$: at most 1", ceiling(all));
@@ -135,9 +135,10 @@ Claim adversarial_runs() {
     const Growth own = growth_of(chosen, lambda0), free = growth_of(adversary(d, T, lambda0, true, seed), lambda0);
     if (takes_gradients()) {
       const double flow = gradient_ratio(chosen, lambda0);
-      points.statement("$|dL/dS_0| <= |dL/dS_T|$", at_most_point(flow, 1, rounding));
+      points.statement("gradient with respect to the state: $|dL/dS_0| <= |dL/dS_T|$",
+                       at_most_point(flow, 1, rounding));
       points.rounding(units);
-      points.obligation("$|dL/dS_0| / |dL/dS_T| = |P_T|$", flow, own.chains.back())
+      points.obligation("$|dL/dS_0| / |dL/dS_T|$ is the norm of the chain", flow, own.chains.back())
           .but_not("$1 / |P_T|$", 1 / own.chains.back());
     }
     points.statement("norm of the chain: at most 1", at_most_point(max_abs(own.chains), 1, rounding));

@@ -40,9 +40,10 @@ Claim associative() {
     const Dense S = normal_matrix(d, d, seed, "composition/S");
     const auto applied = [&](const Affine &x, const Dense &S) { return x.F * S + x.G; };
     const Vector steps = applied(c, applied(b, applied(a, S))).data, whole = applied(printed(printed(c, b), a), S).data;
-    points.rounding(units_of(a, b, c)).statement("$(F_r F_l, F_r G_l + G_r)$", left(printed), right(printed));
-    points.wrong_system("$(F_r F_l, F_r G_l + G_l)$", left(additive), right(additive));
-    points.wrong_system("$(F_r F_l, F_l G_r + G_r)$", left(exchanged), right(exchanged));
+    points.rounding(units_of(a, b, c))
+        .statement("associative: $(F_r F_l, F_r G_l + G_r)$", left(printed), right(printed));
+    points.wrong_system("associative: $(F_r F_l, F_r G_l + G_l)$", left(additive), right(additive));
+    points.wrong_system("associative: $(F_r F_l, F_l G_r + G_r)$", left(exchanged), right(exchanged));
     points.rounding(units_of(a, b, c) * max_abs(S.data))
         .obligation("the composition of pairs composes the maps $S -> F S + G$", whole, steps);
     points.wrong_system("pairs composed in the opposite order", applied(printed(printed(a, b), c), S).data, steps);
@@ -102,10 +103,10 @@ Claim recurrence() {
                  turned = prefixes([&](const Dense &S, const Step &x) { return S * F(x) + outer(x.v, x.a); }),
                  mended = prefixes([&](const Dense &S, const Step &x) { return S * right(x) + outer(x.v, x.a); });
     points.rounding(64.0 * T * d * (1 + max_abs(story.states)));
-    points.statement("$F S + G$, $F = I - a k^T$, $G = e a^T$", printed, story.states);
-    points.obligation("$S (I - k a^T) + v a^T$", mended, story.states);
-    points.wrong_system("$S (I - k a^T) + e a^T$", from_right, story.states);
-    points.wrong_system("$S (I - a k^T) + v a^T$", turned, story.states);
+    points.statement("VLA's states: $S_t = F S_{t-1} + G$, $F = I - a k^T$, $G = e a^T$", printed, story.states);
+    points.obligation("VLA's states: $S_t = S_{t-1} (I - k a^T) + v a^T$", mended, story.states);
+    points.wrong_system("VLA's states: $S_t = S_{t-1} (I - k a^T) + e a^T$", from_right, story.states);
+    points.wrong_system("VLA's states: $S_t = S_{t-1} (I - a k^T) + v a^T$", turned, story.states);
   });
 }
 

@@ -18,7 +18,7 @@ Claim batch_minimiser() {
                 before = M - outer(row(U.data, n - 1, d), row(U.data, n - 1, d));
     const Vector printed = closed_form(x, M).data;
     points.rounding(pair_units(x, lambda0));
-    points.statement("$V K^T (K K^T + M_t)^{-1}$", printed, minimiser(x, M).data)
+    points.statement("the minimiser of Eq 7 is $V K^T (K K^T + M_t)^{-1}$", printed, minimiser(x, M).data)
         .but_not("penalty $M_{t-1}$", minimiser(x, before).data)
         .but_not("penalty $M_t^{-1}$", minimiser(x, inverse(M)).data)
         .but_not("penalty 1e-6 $I$", minimiser(x, 1e-6 * Dense::identity(d)).data);

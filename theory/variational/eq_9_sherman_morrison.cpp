@@ -114,7 +114,7 @@ Claim refresh_bias() {
                     held(slope, expected))
         .but_not("$eta / 2$", law(period, eta / 2))
         .but_not("every refresh one step later", law(period + 1, eta));
-    points.wrong_system("no refresh", held(bias(0), expected));
+    points.wrong_system("no refresh: $tr A_T / tr M_T^{-1} - 1$ as with the refresh", held(bias(0), expected));
   });
 }
 

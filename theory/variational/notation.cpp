@@ -30,8 +30,8 @@ Claim eq3_transposition() {
     for (int t = 0; t < T; ++t) mass += inner(q, row(K.data, t, d));
     const Vector sum = times(transpose(S), q), mean = scaled(1 / mass, sum);
     points.rounding(rounding_units("linear_elu", s));
-    points.statement("$o = S phi(q) / (phi(q).z)$", read, scaled(1 / mass, times(S, q)));
-    points.obligation("$o = S^T phi(q) / (phi(q).z)$", read, mean)
+    points.statement("read of linear attention: $o = S phi(q) / (phi(q).z)$", read, scaled(1 / mass, times(S, q)));
+    points.obligation("read of linear attention: $o = S^T phi(q) / (phi(q).z)$", read, mean)
         .but_not("$o = S^T phi(q)$, not divided", scaled(1, sum));
     points.wrong_system("linear attention without feature map and normaliser", row(results_of("linear", s), T - 1, d),
                         mean);
@@ -102,11 +102,11 @@ Claim output_scale() {
     const double units = 64.0 * d * T * max_abs(s.v),
                  bias = predicted * (1.0 / d / T + direction.error / direction.value);
     const Mean measured = batch_mean(shrinkage);
-    points.obligation("mean of $|v_t| / (t |o_t|)$", sampled_point(measured, predicted, bias))
+    points.obligation("VLA, $q = k$: mean of $|v_t| / (t |o_t|)$", sampled_point(measured, predicted, bias))
         .but_not("$m2$ for $mu^2$", sampled_point(measured, std::sqrt(d * square), bias))
         .but_not("$|o_t|$ that falls as $1/sqrt t$", sampled_point(measured, predicted / std::sqrt(double(T)), bias));
-    points.rounding(units).statement("$o_t = v_t$", reads, s.v);
-    points.obligation("$o_t = v_t |phi(k_t)| / (phi(k_t).z_t)$", reads, law)
+    points.rounding(units).statement("VLA, $q = k$: the read is the value, $o_t = v_t$", reads, s.v);
+    points.obligation("VLA, $q = k$: $o_t = v_t |phi(k_t)| / (phi(k_t).z_t)$", reads, law)
         .but_not("$o_t = v_t / (phi(k_t).z_t)$", undivided);
     points.wrong_system("linear attention: $o_t = v_t |phi(k_t)| / (phi(k_t).z_t)$", reads_of("linear_elu", {}), law);
   });

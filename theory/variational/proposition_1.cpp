@@ -41,12 +41,16 @@ Claim telescoped() {
     Vla longer(d, d, 1 / 1.1, {{"refresh", "0"}}, "vla_unnormalized"); // A = 1.1 I: a_1 = 1.1 k_1
     longer.write(row(keys, 0, d), row(values, 0, d));
     const double units = 64.0 * d, rounding = units * T * epsilon_of(Real::f64), final = frobenius_norm(layer.S);
-    points.at(Params(p).set("t", 1)).rounding(units).obligation("$|S_t - S_{t-1}|_F = |e_t|$", moved, errors);
-    points.obligation("$|S_1| <= |e_1|$", at_most_point(first, errors[0], rounding));
-    points.wrong_system("$|S_1| <= |e_1|$ with $|a| = 1.1$",
+    points.at(Params(p).set("t", 1))
+        .rounding(units)
+        .obligation("size of an update: $|S_t - S_{t-1}|_F = |e_t|$", moved, errors);
+    points.obligation("norm after one step: $|S_1| <= |e_1|$", at_most_point(first, errors[0], rounding));
+    points.wrong_system("norm after one step with $|a| = 1.1$: $|S_1| <= |e_1|$",
                         at_most_point(frobenius_norm(longer.S), errors[0], rounding));
     points.at(Params(p).set("t", T));
-    points.obligation("$|S_T|$ <= sum of $|e_s|$", at_most_point(final, sum, rounding))
+    points
+        .obligation("norm after T steps: $|S_T|$ is at most the sum of the $|e_s|$",
+                    at_most_point(final, sum, rounding))
         .but_not("the norm grows as its bound", compare(final, sum, units * T));
   });
 }
@@ -125,8 +129,8 @@ Claim residual() {
   return in_the_long_run(c, [](Points &points, int d, const Stationary &s, double off) {
     const double v2 = value_square;
     const Mean error = batch_mean(s.error_squares, 64);
-    points.statement("$|e_t|^2 -> 0$", error, 0);
-    points.obligation("$E|e|^2 = 2 E|v|^2$", sampled_point(error, 2 * v2, v2 * off))
+    points.statement("the residual vanishes: $|e_t|^2 -> 0$", error, 0);
+    points.obligation("mean squared residual: $E|e|^2 = 2 E|v|^2$", sampled_point(error, 2 * v2, v2 * off))
         .but_not("$E|e|^2 = E|v|^2$, no error from the state", v2)
         .but_not("$2 - 2/d$ for 2", (2 - 2.0 / d) * v2);
     points.wrong_system("a memory that stays empty: $E|e|^2 = 2 E|v|^2$",

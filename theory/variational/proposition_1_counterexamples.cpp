@@ -37,9 +37,10 @@ template <class Norm> void root_of(Points &points, const Norm &norm, int T) {
   const double measured = norm(T);
   points.at(labels({{"T", num(early)}}))
       .rounding(64.0 * T)
-      .obligation("$|S_T| = sqrt T$", norm(early), std::sqrt(early));
-  points.at(labels({{"T", num(T)}})).statement("$|S_T|$ has not grown since $t = 16$", measured, std::sqrt(early));
-  points.obligation("$|S_T| = sqrt T$", measured, std::sqrt(T))
+      .obligation("norm of the state: $|S_T| = sqrt T$", norm(early), std::sqrt(early));
+  points.at(labels({{"T", num(T)}}))
+      .statement("norm of the state: no growth since $t = 16$", measured, std::sqrt(early));
+  points.obligation("norm of the state: $|S_T| = sqrt T$", measured, std::sqrt(T))
       .but_not("$sqrt(T - 1)$", std::sqrt(T - 1.0))
       .but_not("$|S_T| = T$", double(T));
 }
@@ -104,7 +105,8 @@ Claim root_growth_with_inverse() {
     const auto size = [&](int T) { return vla_norm(unfolding_keys(T, 3), away(T)); };
     root_of(points, size, T);
     const Vector keys = unfolding_keys(T, 3);
-    points.rounding(64.0 * T).wrong_system("$|S_T| = sqrt T$ with u along k", vla_norm(keys, keys), std::sqrt(T));
+    points.rounding(64.0 * T).wrong_system("norm of the state with u along k: $|S_T| = sqrt T$", vla_norm(keys, keys),
+                                           std::sqrt(T));
   });
 }
 } // namespace

@@ -80,7 +80,7 @@ Claim eq22() {
     auto corrected = points.obligation("$|J x|^2$: Eq 22 without the last term", inner(image, image), first + second)
                          .but_not("sign of the last term", first + second + last);
     if (second > 1e-6) corrected.but_not("sign of the second term", first - second);
-    points.obligation("$J x = x - a alpha$", image, combine(1, x, -a, alpha));
+    points.obligation("image of x: $J x = x - (k.x) alpha$", image, combine(1, x, -a, alpha));
   });
 }
 
@@ -127,14 +127,15 @@ Claim eigenvalues() {
     const Dense J = vla_jacobian_of(x.a, x.k);
     const Vector image = times(J, x.k), apart = unit_pair(d, 0, Stream(seed, "proposition 2/complement"), 0).a,
                  in_complement = combine(1, apart, -inner(apart, x.k), x.k);
-    points.rounding(units).statement("$J k = (1 - c) k$", image, scaled(1 - c, x.k));
-    points.obligation("$J k = k - a$", image, combine(1, x.k, -1, x.a));
+    points.rounding(units).statement("eigenvector k: $J k = (1 - c) k$ with $c = a.k$", image, scaled(1 - c, x.k));
+    points.obligation("image of k: $J k = k - a$", image, combine(1, x.k, -1, x.a));
     points.obligation("$J x = x$ for x in the complement of k", times(J, in_complement), in_complement);
     points.rounding(units * d);
     points.obligation("trace of J: the eigenvalue 1 has multiplicity $d - 1$", trace(J), d - c)
         .but_not("the eigenvalue 1 has multiplicity d", d + 1 - c);
     points.rounding(units);
-    auto eigenvector = points.obligation("$J a = (1 - c) a$", times(J, x.a), scaled(1 - c, x.a));
+    auto eigenvector =
+        points.obligation("eigenvector a: $J a = (1 - c) a$ with $c = a.k$", times(J, x.a), scaled(1 - c, x.a));
     points.wrong_system("$J^T a = (1 - c) a$", times(transpose(J), x.a), scaled(1 - c, x.a));
     if (std::fabs(c) > 1e-6) eigenvector.but_not("$1 + c$ for $1 - c$", scaled(1 + c, x.a));
   });
@@ -194,8 +195,10 @@ Claim jacobian_form() {
     layer.step(k, u, v), moved.step(k, u, v);
     const Vector measured = (moved.S - layer.S).data;
     points.rounding(step_units(before + 1, d, lambda0) * (max_abs(measured) + max_abs(layer.S.data)));
-    auto rows = points.obligation("rows of S: $I - k a^T$", measured, (change * erase).data)
-                    .but_not("$I - a k^T$ from the right", (change * turned).data);
+    auto rows =
+        points
+            .obligation("a change of $S_{t-1}$ changes $S_t$ by it times $I - k a^T$", measured, (change * erase).data)
+            .but_not("$I - a k^T$ from the right", (change * turned).data);
     points.obligation("$S_t = S_{t-1} (I - k a^T) + v a^T$", layer.S, start * erase + outer(v, algebra.a))
         .but_not("$S_t = S_{t-1} (I - a k^T) + v a^T$", start * turned + outer(v, algebra.a));
     if (d == dv) rows.but_not("$I - a k^T$ as a left factor of S", (turned * change).data);

@@ -54,7 +54,7 @@ Claim exact_recovery() {
     points.rounding(pair_units(x, lambda0));
     points.statement("$u = k$: $S_n k_i = v_i$", vla_reads(x, x.K, lambda0), values_of(x));
     points.statement("random u: $S_n k_i = v_i$", vla_reads(x, other, lambda0), values_of(x));
-    points.obligation("$S_t k_t = v_t - (1 - c_t) e_t$", measured, missed)
+    points.obligation("read of the last key: $S_t k_t = v_t - (1 - c_t) e_t$", measured, missed)
         .but_not("$S_t k_t = v_t - c_t e_t$", written_part);
     points.obligation("recursive least squares with penalty 1e-9: $S_n k_i = v_i$", recursion_recalls(1e-9));
     points.wrong_system("recursive least squares with penalty 1: $S_n k_i = v_i$", recursion_recalls(1));
@@ -122,7 +122,7 @@ Claim smallest_case() {
     Vla fixed(2, 1, lambda0); // with u = 0, A stays I / lambda0: the delta rule, which stores the last pair exactly
     fixed.step({1, 0}, {0, 0}, {1});
     fixed.step({root, root}, {0, 0}, {1});
-    points.rounding(units).statement("$S_2 k_2 = v_2$", read, 1);
+    points.rounding(units).statement("two keys at 45 degrees: $S_2 k_2 = v_2$", read, 1);
     points.obligation("$S_2 k_2$ by the closed form", read, second_read(lambda0))
         .but_not("$1/sqrt 2$, the read of the first write alone", root)
         .but_not("the limit $(2 - 1/sqrt 2)/sqrt 2$", (2 - root) * root);
@@ -148,7 +148,7 @@ Claim ridge_law() {
       const Vector measured = reads(least_squares_state(x, lambda0), x);
       points.at(Params(p).set("lambda0", lambda0))
           .rounding(pair_units(x, lambda0))
-          .statement("$S K = V$", measured, VT.data);
+          .statement("recursive least squares recovers all values: $S K = V$", measured, VT.data);
       const Dense gain = inverse(gram + lambda0 * Dense::identity(n));
       points.limit("$S K = V - lambda0 V (K^T K + lambda0 I)^{-1}$", measured, (VT - lambda0 * VT * gain).data)
           .but_not("first order: $S K = V - lambda0 V (K^T K)^{-1}$", (VT - lambda0 * VT * inverse(gram)).data)

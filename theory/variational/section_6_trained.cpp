@@ -32,8 +32,8 @@ Claim inconsistencies() {
       layer.write(Vector(d, 1.0), {0.0});
       const double measured = spectral_norm(layer.chain);
       points.at(labels({{"d_h", num(d)}, {"lambda0", num(lambda0)}})).rounding(64.0 * d * measured);
-      if (d == 96) points.statement("Table 2: 20.5", measured, 20.5);
-      points.obligation("$|k|^2 / lambda0 - 1$", measured, d / lambda0 - 1)
+      if (d == 96) points.statement("norm of the Jacobian: 20.5, Table 2", measured, 20.5);
+      points.obligation("norm of the Jacobian: $|k|^2 / lambda0 - 1$", measured, d / lambda0 - 1)
           .but_not("$d_h / lambda0$", d / lambda0)
           .but_not("$lambda0 + 1$", d / (lambda0 + 1) - 1);
     }

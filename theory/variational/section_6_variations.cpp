@@ -68,7 +68,8 @@ Claim nan() {
     const double found = diverges(narrow);
     points.at(place_of(narrow)).rounding(0).statement("VLAv2 trains at $d = 24$: 0 runs diverge", found, 0);
     points.obligation("VLAv2 does not train at $d = 24$: 1 run diverges", found, 1);
-    points.at(place_of(whole)).wrong_system("VLA with both normalisations", diverges(whole), 1);
+    points.at(place_of(whole))
+        .wrong_system("VLA with both normalisations at $d = 24$: 1 run diverges", diverges(whole), 1);
   });
 }
 
@@ -183,7 +184,7 @@ Claim overload() {
     const Mean found = trained(vla);
     points.at(place_of(vla)).statement("eight heads of 4 channels, 8 pairs", at_least_point(found, most));
     points.at(place_of(delta)).obligation("eight heads of 4 channels, 8 pairs", at_least(delta, most));
-    points.at(place_of(one)).wrong_system("one head of 4 channels", at_least(one, most));
+    points.at(place_of(one)).wrong_system("one head of 4 channels, 8 pairs", at_least(one, most));
     broken(points, vla, most);
   });
 }

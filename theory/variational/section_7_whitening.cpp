@@ -20,9 +20,10 @@ Claim whitening_index() {
     const Pairs x = unit_pairs(t, d, 1, seed, "whitening index");
     const Dense A = written(x, x.K, lambda0).A;
     const auto law = [&](int keys, double ridge) { return inverse(penalty(x.first(keys).K, ridge)); };
-    points.rounding(step_units(t, d, lambda0) / lambda0).statement("$A_t$ from $K_{t-1}$", A, law(t - 1, lambda0));
-    points.obligation("$A_t$ from $K_t$", A, law(t, lambda0))
-        .but_not("$A_t$ from $K_{t-2}$", law(t - 2, lambda0))
+    points.rounding(step_units(t, d, lambda0) / lambda0)
+        .statement("$A_t = (K_{t-1} K_{t-1}^T + lambda0 I)^{-1}$", A, law(t - 1, lambda0));
+    points.obligation("$A_t = (K_t K_t^T + lambda0 I)^{-1}$", A, law(t, lambda0))
+        .but_not("$A_t = (K_{t-2} K_{t-2}^T + lambda0 I)^{-1}$", law(t - 2, lambda0))
         .but_not("penalty $2 lambda0$", law(t, 2 * lambda0));
   });
 }
