@@ -58,7 +58,7 @@ Claim linear_fails() {
   c.says("Linear attention does not solve MQAR perfectly with $P = 128$ cues in $d = 64$ dimensions.");
   c.exactly("This is measured without training, at $T = 512$. If the cues come from two orthonormal bases and only "
             "pairs of cue and response are stored, the share of right answers is .96. If the tokens are random unit "
-            "vectors and all bigrams are stored, it is .70.");
+            "vectors and all bigrams are stored, the share is .70.");
   c.runs({"linear"}), c.draws({"mqar"}), c.takes(length);
   return measure(c, [](Points &points, const Protocol &protocol, int T) {
     const auto share = [&](int P, const Assignments &set) {

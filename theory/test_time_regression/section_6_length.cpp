@@ -75,11 +75,11 @@ Claim mqar_t_independence() {
     };
     const Vector brief = ending(T / 8), lasting = ending(T);
     const Mean gain = mean_of(minus(lasting, brief));
-    points.statement("random unit cues: share of right answers at $T$, equal to that at $T / 8$",
+    points.statement("random unit cues: share of right answers at $T$ is that at $T / 8$",
                      Mean{mean_of(lasting).mean, gain.standard_error}, mean_of(brief).mean);
-    points.obligation("random unit cues: share at T - share at $T / 8$", at_least_point(gain, 0.03));
+    points.obligation("random unit cues: share of right answers at $T$ - share at $T / 8$", at_least_point(gain, 0.03));
     if (protocol.full() && !protocol.point) // recall first falls, then rises as the counts of the cues become equal
-      points.obligation("random unit cues: share at $T / 8$ - share at $T / 16$",
+      points.obligation("random unit cues: share of right answers at $T / 8$ - share at $T / 16$",
                         at_most_point(mean_of(minus(brief, ending(T / 16))), -0.03));
     for (int steps : {T / 8, T}) {
       const std::string text = ", $T = " + std::to_string(steps) + "$";

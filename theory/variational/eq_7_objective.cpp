@@ -33,13 +33,14 @@ Claim shrinkage() {
             "$lambda0 I$ plus $K K^T$ of the keys themselves, so half of the value is lost even as $lambda0 -> 0$.");
   c.because("The reads have the directions of the values. Their lengths are right as well if the penalty is constant "
             "and tends to 0, as in classical least squares.");
-  c.is_refuted(asserted("§4.3: 'Under bounded inputs and exact arithmetic, the RLS objective (7) recovers stored "
-                        "associations exactly when the keys are linearly independent'.",
-                        "bounded inputs; exact arithmetic; independent keys",
-                        "Proposition 3 follows and restates the sentence for the recursion.",
-                        "We think of the penalty as vanishing compared with the data, as in classical least squares, "
-                        "where recovery is exact. With $M_t = lambda0 I + sum u u^T$ of unit $u$ the minimiser keeps "
-                        "the direction of every value and shrinks its length, which the normalised write does not."));
+  c.is_refuted(
+      asserted("§4.3: 'Under bounded inputs and exact arithmetic, the RLS objective (7) recovers stored "
+               "associations exactly when the keys are linearly independent'.",
+               "bounded inputs; exact arithmetic; independent keys",
+               "Proposition 3 follows and restates the sentence for the recursion.",
+               "We think of a penalty that is small compared with the data, as in classical least squares, where "
+               "recovery is then exact. With $M_t = lambda0 I + sum u u^T$ of unit $u$ the minimiser keeps the "
+               "direction of every value and shrinks its length, which the normalised write does not."));
   c.takes({integer_param("n", 5, 1, 64, "orthonormal keys, at most d"), width_param(), penalty_param()});
   return measure(c, [](Points &points, Seed seed, int n, int d, double lambda0) {
     if (n > d) usage_error("at most d keys are orthonormal");

@@ -42,8 +42,8 @@ Claim linear_growth() {
          "proportion to $T$.");
   c.holds_under("$E v k^T$ is not 0");
   c.exactly("$E|S_T|^2 = T E|v|^2|k|^2 + T (T - 1) |E v k^T|_F^2$ for independent pairs. So $E|S_T|^2$ is proportional "
-            "to $T^2$ only if $E v k^T$ is not 0; for independent values of mean zero $|S|$ grows as $sqrt T$. As an "
-            "upper bound $O(T)$ always holds.");
+            "to $T^2$ only if $E v k^T$ is not 0; for independent values of mean zero $|S|$ grows as $sqrt T$. The "
+            "upper bound $O(T)$ on $E|S|$ always holds.");
   c.because("Usually keys and values are linear maps of one input whose mean is not 0. Then $E v k^T != 0$.");
   c.runs({"linear"}), c.takes({integer_param("d", 16, 2, 32, "head width"), integer_param("T", 16, 2, 256, "steps")});
   c.last([](Points &points, const Protocol &protocol) {

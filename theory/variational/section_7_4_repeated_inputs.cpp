@@ -69,7 +69,7 @@ Claim redundant_inputs() {
          "This is true neither of DeltaNet, whose gate decays what is stored, nor of linear attention.");
   c.exactly("True if one $S$ fits all repeated pairs. A pair that is repeated at once writes exactly 0. With $n <= d$ "
             "pairs, each late pass over the pairs multiplies the write of pair $i$ by $1 - 1/sqrt((G^{-1})_ii)$, where "
-            "$G$ is the Gram matrix of the keys. The writes of 8 pairs at $d = 32$ have a norm of about 1.1, 0.08, "
+            "$G$ is the Gram matrix of the keys. A write of one of 8 pairs at $d = 32$ has a norm of about 1.1, 0.08, "
             "0.01, 0.001 in successive passes. The statement does not hold for noise: if every value is new (unit "
             "values), $|e|^2$ of the residual $e$ stays at 2.");
   c.because(
