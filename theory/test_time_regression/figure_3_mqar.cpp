@@ -64,10 +64,12 @@ Claim linear_fails() {
     const auto share = [&](int P, const Assignments &set) {
       return mean_of(texts(protocol, P, T, set).shares("linear"));
     };
-    points.statement(two_bases_text, at_most_point(share(pairs, two_bases), 0.97));
+    points.statement(std::string(two_bases_text) + ": share of right answers at most 0.97",
+                     at_most_point(share(pairs, two_bases), 0.97));
     points.wrong_system("cues from one orthonormal basis, $P = 64$: share of right answers at most 0.97",
                         at_most_point(share(width, two_bases), 0.97));
-    points.statement(random_text, at_most_point(share(pairs, random_tokens), 0.85));
+    points.statement(std::string(random_text) + ": share of right answers at most 0.85",
+                     at_most_point(share(pairs, random_tokens), 0.85));
     points.wrong_system(
         "random unit vectors as tokens, all bigrams stored, $P = 16$: share of right answers at most 0.85",
         at_most_point(share(pairs / 8, random_tokens), 0.85));
