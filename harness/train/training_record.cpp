@@ -173,6 +173,16 @@ std::string identity(const TrainedModel &model) {
   return all;
 }
 
+/// "a; b; a; " -> "a; b"
+std::string distinct(const std::string &values) {
+  std::string kept;
+  for (size_t begin = 0, end; (end = values.find("; ", begin)) != std::string::npos; begin = end + 2) {
+    const std::string value = values.substr(begin, end - begin) + "; ";
+    if (("; " + kept).find("; " + value) == std::string::npos) kept += value;
+  }
+  return kept.substr(0, kept.size() - 2);
+}
+
 /// The facts that the files record, with all values that differ between files. Facts about the process that wrote a
 /// file, such as its command line, are left out.
 Facts common_facts(const std::vector<Results> &files) {
