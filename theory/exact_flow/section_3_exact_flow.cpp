@@ -79,8 +79,8 @@ Claim efla_small_step() {
     };
     const auto euler = [](double) { return 1.0; };
     points.statement("relative error of Euler's step over $beta |k|^2$, as $beta -> 0$: $1/2$", limit(euler))
-        .but_not("1", 1)
-        .but_not("$1/3$", 1.0 / 3);
+        .but_not("1 for $1/2$", 1)
+        .but_not("$1/3$ for $1/2$", 1.0 / 3);
     points.rounding(units(0.3));
     points.obligation("relative error of Euler's step over $x = beta |k|^2$, at $x = 0.3$: $(x - 1 + e^(-x)) / x^2$",
                       error(0.3, 1), law(0.3));

@@ -51,7 +51,7 @@ Claim mesa_conjugate_gradients_rate() {
         .obligation("error after the first step in the worst case: $(kappa - 1) / (kappa + 1)$", hardest(1, true),
                     (condition - 1) / (condition + 1))
         .but_not("$(sqrt kappa - 1) / (sqrt kappa + 1)$, without the 2", chebyshev_bound(condition, 1) / 2)
-        .but_not("the rate squared", chebyshev_bound(condition, 2));
+        .but_not("the square of the rate", chebyshev_bound(condition, 2));
     points.obligation("a matrix with two different eigenvalues: 1 + error after two steps", 1 + hardest(2, true), 1);
     points.rounding(rounding * (1 + max_abs(B.data)) * d * (1 + max_abs(solution.data)));
     points.obligation("the layer's read is $B x$ with x after 2 d steps",

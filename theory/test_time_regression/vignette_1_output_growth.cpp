@@ -191,7 +191,7 @@ Claim normalised() {
         .obligation("cosine of the normalised and the least-squares output: $(1 + kappa) / sqrt(2 (1 + kappa^2))$",
                     cosine, law)
         .but_not("$Sigma^{1/2}$ in place of $Sigma$", plane.rooted())
-        .but_not("1 for every $Sigma$", 1);
+        .but_not("cosine 1 for every $Sigma$", 1);
     points.wrong_system("cosine of DeltaNet's and the least-squares output: $(1 + kappa) / sqrt(2 (1 + kappa^2))$",
                         mean(plane, "delta_net", 0.1), law);
     // For isotropic keys cos = 1 / sqrt(1 + r^2), which tends to 1 as t grows.
@@ -201,7 +201,7 @@ Claim normalised() {
     points
         .condition("isotropic keys: cosine of the normalised and the least-squares output, which tends to 1", near,
                    isotropic)
-        .but_not("1 at every t", 1)
+        .but_not("cosine 1 at every t", 1)
         .but_not("$t/(t+1)$, the mean of the squared cosine", squared);
   });
 }

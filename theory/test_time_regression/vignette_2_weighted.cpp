@@ -80,7 +80,7 @@ Claim weighted_over() {
     };
     points.statement("least squares on rescaled pairs = $V^T G K (K^T G K)^{-1}$", formula(w))
         .but_not("$G^{1/2}$ in the formula", formula(power(w, 0.5)))
-        .but_not("$G^2$", formula(power(w, 2)))
+        .but_not("$G^2$ in the formula", formula(power(w, 2)))
         .but_not("the formula without weights", formula(Vector(w.size(), 1)))
         .but_not("weights that are the product from i on", formula(weights(gamma, Product::from)));
     // At the solution the gradient of the weighted loss vanishes.
@@ -146,7 +146,7 @@ Claim zero_weight() {
     const auto is = [&](const Dense &M) { return exact_point(ignored.data, M.data, 16 * solved_units(x.K, M)); };
     points.statement("a gate of 0: the same solution", is(x.best()));
     points.obligation("a gate of 0: the solution of the other pairs", is(x.some(1, t).best()))
-        .but_not("the last pair dropped instead", is(x.some(0, t - 1).best()));
+        .but_not("the solution without the last pair, not without the first", is(x.some(0, t - 1).best()));
   });
 }
 } // namespace

@@ -152,7 +152,8 @@ Claim ttt() {
     };
     points.rounding(trained_units("ttt_linear", linear, lr, linear.state.size()));
     points.statement("SGD on a linear map with a layer norm is TTT-Linear", reads("recurrent", lr), expected)
-        .but_not("steps of twice the size", trained(normed_memory(s.shape), linear, linear.state, sgd(0.6)));
+        .but_not("TTT-Linear with steps of twice the size",
+                 trained(normed_memory(s.shape), linear, linear.state, sgd(0.6)));
     points.wrong_system("TTT-Linear with the gradients of four tokens at one state",
                         reads("minibatch", {{"lr", "0.3"}, {"minibatch", "4"}}), expected);
     // A network of one hidden layer.
@@ -203,7 +204,7 @@ Claim momentum() {
     const Measured lms = measured("leaky_lms", leaky), gated = measured("gated_delta_net", leaky);
     const Vector no_momentum = train(Descent{size, s.alpha});
     points.statement("linear memory, $eta = 0$: Leaky LMS", lms.against(no_momentum, 8))
-        .but_not("with momentum", lms.against(train(Descent{size, s.alpha, steady}), 8));
+        .but_not("Leaky LMS with momentum", lms.against(train(Descent{size, s.alpha, steady}), 8));
     points.wrong_system("Gated DeltaNet, which takes the residual after the decay", gated.against(no_momentum, 8));
     // Without decay it is the heavy-ball method, M_t = M_{t-1} - theta grad + eta (M_{t-1} - M_{t-2}).
     const auto heavy_ball = [&](const Vector &keep) {
@@ -216,8 +217,8 @@ Claim momentum() {
     const Vector ball = train(heavy_ball(whole)), both = train(Descent{size, s.alpha, steady});
     points.rounding(8.0 * shape.T * shape.T * shape.Dk * (max_abs(ball) + max_abs(both)));
     points.statement("linear memory, no decay: the heavy-ball method", ball, train(Descent{size, whole, steady}))
-        .but_not("Nesterov's look-ahead", train(Descent{size, whole, steady, eta}))
-        .but_not("no momentum", train(Descent{size, whole}));
+        .but_not("the heavy-ball method with Nesterov's look-ahead", train(Descent{size, whole, steady, eta}))
+        .but_not("the heavy-ball method without momentum", train(Descent{size, whole}));
     points.wrong_system("linear memory: the heavy-ball method with decay", train(heavy_ball(s.alpha)), both);
     // A network in place of the linear map gives Titans' long-term memory.
     Sequence deep = s;

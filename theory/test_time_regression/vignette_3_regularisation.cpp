@@ -55,7 +55,7 @@ Claim norms() {
     points.rounding(by_differences).statement("spectral norm: the gradient of $|M|^2 / 2$ is M", spectral, M);
     points.obligation("spectral norm: the gradient of $|M|^2 / 2$ is $sigma_1 u_1 v_1^T$", spectral, leading);
     points.obligation("Frobenius norm: the gradient of $|M|^2 / 2$ is M", frobenius, M)
-        .but_not("without the $1/2$", 2.0 * M);
+        .but_not("the gradient of $|M|^2$, without the $1/2$", 2.0 * M);
     // One step of Eq 35 with either norm, compared with Leaky LMS.
     Sequence s = random_sequence({1, 1, 1, Dk, Dv}, seed);
     s.state = M.data, s.beta = {beta}, s.alpha = {1 - beta * lambda};
@@ -190,11 +190,11 @@ Claim ranges() {
     const Mean gates = share("003/gates and steps", [](double a, double eta) { return strength(a, eta) <= 1; }),
                steps = share("003/steps and strengths", [](double b, double l) { return b / (1 - b * l) <= 1; });
     points.obligation("share of $(alpha, eta)$ in the unit square with $lambda <= 1$: $1 - ln 2$", gates, 1 - ln2)
-        .but_not("one half", 0.5)
-        .but_not("$ln 2$", ln2);
+        .but_not("a share of one half", 0.5)
+        .but_not("a share of $ln 2$", ln2);
     points.obligation("share of $(beta, lambda)$ in the unit square with $eta <= 1$: $ln 2$", steps, ln2)
-        .but_not("one half", 0.5)
-        .but_not("$1 - ln 2$", 1 - ln2);
+        .but_not("a share of one half", 0.5)
+        .but_not("a share of $1 - ln 2$", 1 - ln2);
   });
 }
 } // namespace

@@ -112,7 +112,7 @@ Claim refresh_bias() {
     points
         .obligation("$tr A_T / tr M_T^{-1} - 1$: $eta tr(M_T^{-1} (sum_j M_j^2) M_T^{-1}) / tr M_T^{-1}$",
                     held(slope, expected))
-        .but_not("$eta / 2$", law(period, eta / 2))
+        .but_not("$eta / 2$ for $eta$", law(period, eta / 2))
         .but_not("every refresh one step later", law(period + 1, eta));
     points.wrong_system("no refresh: $tr A_T / tr M_T^{-1} - 1$ as with the refresh", held(bias(0), expected));
   });

@@ -206,7 +206,7 @@ Claim khat() {
                         sampled_point(text, law(positive), 2 * bias));
     points.obligation("mean $|a + b|^2$, k normalised: 2", text, law(0));
     points.obligation("mean square of the cosine of two random keys, k normalised: $1/d$", spread, 1.0 / d)
-        .but_not("$2/d$", 2.0 / d);
+        .but_not("$2/d$ for $1/d$", 2.0 / d);
   });
 }
 
@@ -226,7 +226,7 @@ Claim elu_for_exp() {
     // phi(q).phi(k) for q = k = (x, ..., x)
     const auto product = [&](double x) { return inner(Vector(d, elu1(x)), Vector(d, elu1(x))); };
     points.rounding(8.0 * d * d).statement("$q = k = 0$: $phi(q).phi(k) = exp(q.k) = 1$", product(0), 1);
-    points.obligation("$q = k = 0$: $phi(q).phi(k) = d$", product(0), d).but_not("$d - 1$", d - 1);
+    points.obligation("$q = k = 0$: $phi(q).phi(k) = d$", product(0), d).but_not("$phi(q).phi(k) = d - 1$", d - 1);
     points.obligation("$q = k = (1, ..., 1)$: $phi(q).phi(k) = 4 d$, where $exp(q.k) = e^d$", product(1), 4 * d);
   });
 }

@@ -78,8 +78,8 @@ Claim eq22() {
         image = times(vla_jacobian_of(alpha, k), x);
     points.rounding(units).statement("$|J x|^2$: Eq 22 as printed", inner(image, image), first + second - last);
     auto corrected = points.obligation("$|J x|^2$: Eq 22 without the last term", inner(image, image), first + second)
-                         .but_not("sign of the last term", first + second + last);
-    if (second > 1e-6) corrected.but_not("sign of the second term", first - second);
+                         .but_not("Eq 22 with the last term added, not subtracted", first + second + last);
+    if (second > 1e-6) corrected.but_not("Eq 22 with the second term subtracted, not added", first - second);
     points.obligation("image of x: $J x = x - (k.x) alpha$", image, combine(1, x, -a, alpha));
   });
 }
@@ -166,8 +166,8 @@ Claim special_cases() {
     points.obligation("$sigma_max$ at u orthogonal to v: golden ratio", right_angle, golden_ratio);
     points.obligation("$sigma_max$ at $u = -v$: 2", norm_at(-1), 2);
     points.obligation("$sigma_max$ at $u.v = 1/2$: $(1 + sqrt 3) / 2$", norm_at(0.5), (1 + std::sqrt(3.0)) / 2)
-        .but_not("1 + |u.v|", 1.5)
-        .but_not("1", 1);
+        .but_not("$sigma_max = 1 + |u.v|$", 1.5)
+        .but_not("$sigma_max = 1$", 1);
   });
 }
 

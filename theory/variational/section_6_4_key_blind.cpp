@@ -56,7 +56,7 @@ Claim key_blind_guess() {
                    .but_not("$1/V$", 1.0 / V);
     if (law > 1.1 / n) any.but_not("$1/n$, for distinct values", 1.0 / n);
     if (half > 1.1 * law) any.but_not("values from half the vocabulary", half);
-    if (fewer > 1.08 * law) any.but_not("$V - 1$", fewer);
+    if (fewer > 1.08 * law) any.but_not("$V - 1$ for $V$", fewer);
     const double most = frequent_law(n, V), most_of_half = frequent_law(n, V / 2);
     auto best =
         points.obligation("accuracy of the context's most frequent value: E[largest count] / n", frequent, most);

@@ -99,7 +99,7 @@ Claim gate_forgets_by_length() {
     points.rounding(units).statement("the same share is left after one later pair as after $m$",
                                      left("scalar_gated_delta", 1), found);
     points.obligation("share of a stored value left after $m$ later pairs: $beta^m$", found, std::pow(beta, m))
-        .but_not("$beta^(m-1)$", std::pow(beta, m - 1));
+        .but_not("$beta^(m-1)$ for $beta^m$", std::pow(beta, m - 1));
     points.wrong_system("no gate (DeltaNet): share left after $m$ later pairs, $beta^m$", left("delta_net", m),
                         std::pow(beta, m));
   });

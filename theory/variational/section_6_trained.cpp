@@ -35,7 +35,7 @@ Claim inconsistencies() {
       if (d == 96) points.statement("norm of the Jacobian: 20.5, Table 2", measured, 20.5);
       points.obligation("norm of the Jacobian: $|k|^2 / lambda0 - 1$", measured, d / lambda0 - 1)
           .but_not("$d_h / lambda0$", d / lambda0)
-          .but_not("$lambda0 + 1$", d / (lambda0 + 1) - 1);
+          .but_not("$lambda0 + 1$ for $lambda0$", d / (lambda0 + 1) - 1);
     }
   });
 }

@@ -30,7 +30,7 @@ Claim vla_complexity_ot() {
     points.wrong_system("multiply-adds of VLA, $W_u k$ left out: $T (7 d^2 + 6 d)$", vla_cost(run, false).products,
                         law(T, d, 7, 6));
     points.statement("multiply-adds of VLA at twice the length", vla_cost(longer, true).products, law(2 * T, d, 7, 6))
-        .but_not("$T^2$", 4 * law(T, d, 7, 6));
+        .but_not("$T^2$ for $T$", 4 * law(T, d, 7, 6));
     points.statement("multiply-adds of VLA at twice the width", vla_cost(wide, true).products, law(T, 2 * d, 7, 6));
     points.obligation("multiply-adds of linear attention: $2 T d^2$", linear_cost(run), law(T, d, 2, 0));
     points.obligation("multiply-adds of DeltaNet: $3 T d^2$", delta_cost(run), law(T, d, 3, 0));
