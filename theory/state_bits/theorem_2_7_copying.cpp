@@ -13,8 +13,8 @@ Claim copying_state_bound() {
          "than $L log2(D) - 1$ bits, the error is more than 1/2.");
   c.exactly("Each state can be decoded to only one text. DeltaNet with d orthonormal keys and sign values has $2^d$ "
             "states and reaches the bound.");
-  c.because("We did not have the text of the theorem; it is stated as public notes quote it. The notes say that the "
-            "error is > the bound; it must be >= because the bound is reached. All $2^L$ texts of $D = 2$ tokens are "
+  c.because("We did not have the paper; the theorem is stated as public notes quote it. The notes say that the error "
+            "is > the bound; it must be >= because the bound is reached. All $2^L$ texts of $D = 2$ tokens are "
             "written, so the errors are exact.");
   c.runs({"delta_net", "linear"}), c.takes({integer_param("d", 6, 2, 8, "channels of the state, one bit each"),
                                             integer_param("more", 2, 2, 4, "tokens of a text beyond d, at most d")});

@@ -187,7 +187,7 @@ Claim identity_for_kernel() {
             "positive for all keys.");
   c.is_refuted(stricter(
       "Before Eq 44: 'make the crude approximation $k(K, K) ~ I'$.", "none",
-      "'Thus we do not stop our derivations here': the text does not claim that the approximation becomes good."));
+      "'Thus we do not stop our derivations here': the paper does not claim that the approximation becomes good."));
   c.runs({"exp_unnormalized", "softmax"});
   c.takes({integer_param("D", 64, 2, 256, "width and number of the orthonormal keys")});
   return measure(c, [](Points &points, Seed seed, int D) {

@@ -158,7 +158,7 @@ Claim underdetermined() {
             "prefixes without an inverse, and the paper does not say what replaces the inverse. The closed form is "
             "right from $t = Dk + 1$ on.");
   c.is_refuted(stricter("Eq 52 and 53.", "$D_k = 64$, every step of Fig 2 is plotted",
-                        "The text does not say what replaces the inverse at $t < D_k + 1$."));
+                        "The paper does not say what replaces the inverse at $t < D_k + 1$."));
   c.runs({"local_linear"}), c.takes({integer_param("T", 64, 4, 1024, "prefixes"),
                                      integer_param("Dk", 16, 3, 64, "key width, at most $T / 2$"),
                                      integer_param("Dv", 3, 1, 64, "value width")});

@@ -122,7 +122,7 @@ Claim adversarial_runs() {
   c.because("This is no explosion: if $A_t$ is a true inverse, the chain's norm stays below a polynomial of $t$. The "
             "same search over arbitrary unit write directions exceeds this polynomial.");
   c.is_refuted(asserted("Corollary 1: $|dL/dS_0|_F <= |dL/dS_T|_F$.", "none on the inputs",
-                        "The text after the corollary does not limit the inputs.",
+                        "What follows the corollary does not limit the inputs.",
                         "The inputs were chosen out of 24 candidates per step, and the growth found is a small factor "
                         "within a polynomial bound. On random inputs and in training we saw no growth; the corollary "
                         "should say 'at most polynomially'."));

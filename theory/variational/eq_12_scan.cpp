@@ -169,7 +169,8 @@ Claim scan_work() {
   c.exactly("The work is linear in $T$ at fixed $d$. But every composition multiplies $d$ x $d$ matrices, twice. So "
             "the scan needs about $4 T d^3$ multiply-adds, and the recurrence $2 T d^2$. The factor is $2 d$, which is "
             "64 at $d = 32$.");
-  c.because("The depth and the order in $T$ are right, but the text omits the width. A chunked form costs less.");
+  c.because("The depth and the order in $T$ are right, but the paper omits the factor $d$. A chunked form costs less "
+            "than the scan.");
   c.holds_under("the head width is held fixed; the work is about $4 T d^3$");
   c.runs({"vla"}), c.takes({integer_param("m", 4, 2, 8, "$T = 2^m$ steps"), integer_param("d", 6, 2, 24, "width")});
   return measure(c, [](Points &points, Seed seed, int m, int d) {

@@ -78,7 +78,7 @@ Claim printed_norms() {
   c.says("On random inputs at $T = 1000$, $d_h = 32$ the norm $|S|_F$ of the additive state (linear attention) reaches "
          "about 1600 (1630), at a constant rate of 1.6 per step. The norm of VLA's state stays below 15, and the norm "
          "of DeltaNet's state is bounded too.");
-  c.exactly("The text does not give the distribution of the inputs, the feature map and projections of keys and "
+  c.exactly("The paper does not give the distribution of the inputs, the feature map and projections of keys and "
             "values, or the length of $u$. Nor does it say whether $S$ is normalised.");
   c.because("A constant rate needs $E v phi(k)^T != 0$, that is, values whose mean is not zero. With inputs $x$ "
             "uniform in [0,1], and linear maps with their default initialisation, the norm of linear attention's state "

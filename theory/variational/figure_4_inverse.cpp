@@ -56,7 +56,7 @@ Claim a_decay() {
   c.is_refuted(stricter("§6.2, Fig 4 right: $|A_t|_F$ 'showing exponential decay from ~56 to ~10 as the penalty matrix "
                         "accumulates mass'.",
                         "random inputs, $d_h = 32$, 1000 steps; $u_t = W_u W_k x_t$ of unit length (Eq 8)",
-                        "The next sentence calls the decay 'the mechanistic signature of the SM update': the text "
+                        "The next sentence calls the decay 'the mechanistic signature of the SM update': the paper "
                         "describes a curve, and 'exponential' is its word for the shape."));
   c.runs({"vla"}), c.takes({integer_param("t", 200, 101, 900, "steps of random u")});
   c.at({{}, {{"t", 400}}, {{"t", 800}}});

@@ -91,7 +91,7 @@ Claim proof_at_k() {
             "general $(1 - c)^2$ is $|J a|^2$.");
   c.because("$J$ multiplies $a$, not $k$, by $1 - a.k$ (vla_prop2_eigenvalues).");
   c.is_refuted(asserted("Appendix A.2, first extreme: at $x = k$, $|J k|^2 = 1 - 2b + 1 = (1 - b)^2 <= 4$.",
-                        "unit vectors; $a = 1$", "The bound of 4, which the text derives from it, is right.",
+                        "unit vectors; $a = 1$", "The bound of 4, which the proof derives from it, is right.",
                         "$2 - 2b$ and $(1 - b)^2$ agree at the ends $b = -1$ and $b = 1$, and the bound of 4 that we "
                         "use holds for both."));
   c.runs({"vla"}), c.takes({width, cosine});

@@ -72,7 +72,7 @@ Claim many_keys() {
   c.exactly("Let $k = P k + K^T c$, where $P k$ is the part of $k$ outside the span of the earlier keys $K$. With $u = "
             "k$, $A k$ is along $P k + lambda0 K^T (K K^T + lambda0 I)^{-1} c$. This is the direction of $P k$ up to a "
             "rotation of order $lambda0$.");
-  c.because("The sentence is right in the limit $lambda0 -> 0$, which the text does not take. At $lambda0 = .1$ the "
+  c.because("The sentence is right in the limit $lambda0 -> 0$, which the paper does not take. At $lambda0 = .1$ the "
             "unit vectors along $A k$ and $P k$ differ by .4.");
   c.holds_asymptotically(), c.runs({"vla"});
   c.takes({integer_param("n", 5, 1, 32, "earlier keys, fewer than d"), width_param(),
