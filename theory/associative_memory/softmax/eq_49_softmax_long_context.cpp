@@ -81,7 +81,7 @@ Claim updates_fade() {
         .but_not("$v phi^T + S_{t-1}$", rival_growth.data)
         .but_not("$1/sqrt t$ in place of $1/t$", rival_rate.data);
     points.wrong_system("the plain sum, whose updates do not fade", unfaded, gap);
-    if (t > 100) return; // long runs take long, and add no information about the law of the mean
+    if (t > 100) return; // longer runs take time and add no information about the law of the mean
     const double law = d * dv * t / (t - 1.0);
     const auto draw = [&](const Stretch &stretch) {
       return scaled_squares(last_update(true, t, d, dv, stretch), t, d, dv);
