@@ -101,7 +101,7 @@ class ProgramFiles(ReportCase):
         self.assertEqual(len(again.points), len(suite.points))
         x, along = claim_figures.sweep(claim.points, claim.exact)
         self.assertEqual(x, "c")
-        norm = claim_figures.law_along([p for p in along if p.label == "the largest singular value"], x)
+        norm = claim_figures.law_along([p for p in along if p.label == "the largest singular value of J"], x)
         for c, value in norm.items():
             self.assertAlmostEqual(value, (1 + math.sqrt(5 - 4 * c)) / 2)
         self.assertLessEqual({-0.6, -0.2, 0, 0.6}, set(norm))

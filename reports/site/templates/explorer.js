@@ -59,7 +59,7 @@ function table() {
 }
 
 function draw() {
-  const { along, law, at, curves } = table(), now = chosen(), below = narrow.matches, right = below ? 350 : 640;
+  const { along, law, at, curves } = table(), now = chosen(), below = narrow.matches, right = below ? 350 : 590;
   plot.setAttribute("viewBox", below ? `0 0 360 ${bottom + 60 + 22 * curves.length}` : "0 0 900 430");
   form.tau.disabled = !law.tempered || (form.root.checked && along !== "tau");
   for (const name in axes) form[name].nextElementSibling.textContent = name === "tau" && !law.tempered ? "–" : number(now[name]);
